@@ -1,0 +1,1 @@
+"""execserver: an exec-server whose commands and file operations run under `sandboxing`."""

@@ -1,0 +1,1 @@
+"""The doors to the outside: sockets, streams, files and the sandbox."""

@@ -1,0 +1,1 @@
+"""The sans-I/O core: sessions, processes, sequence numbers, retention, admission."""

@@ -1,0 +1,1 @@
+"""The wire: one frozen type per method, envelopes, the strict codec and the error table."""

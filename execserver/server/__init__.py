@@ -1,0 +1,1 @@
+"""The running server: connections, sessions and the handlers of the methods."""

@@ -1,0 +1,1 @@
+"""The handlers of the methods, one module per family; each has one `handle` function."""

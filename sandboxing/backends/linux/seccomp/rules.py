@@ -1,0 +1,223 @@
+"""What the system-call filter refuses, as data: each row says what breaks without it or because of it.
+
+The filter allows what it does not name. Files and networks are held by mounts and namespaces; this list is
+about kernel surface that a confined command has no business with. Pure; `compile` turns it into BPF.
+"""
+
+from __future__ import annotations
+
+import errno
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Final
+
+
+class Test(StrEnum):
+    """How an argument is compared."""
+
+    EQUAL = "=="
+    MASKED_EQUAL = "&=="
+    GREATER = ">"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A condition on one system-call argument.
+
+    Attributes:
+        index: argument number from 0.
+        test: the comparison.
+        value: what is compared with; only its low 32 bits matter here.
+        mask: bits that count, for MASKED_EQUAL.
+    """
+
+    index: int
+    test: Test
+    value: int
+    mask: int = 0xFFFFFFFF
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """System calls that answer an errno.
+
+    Attributes:
+        calls: names as libseccomp knows them; a name the architecture lacks is skipped.
+        errno: what the caller sees.
+        arguments: conditions that must all hold; none refuses the call outright.
+        why: why it is refused, and why with this errno.
+    """
+
+    calls: tuple[str, ...]
+    errno: int
+    why: str
+    arguments: tuple[Argument, ...] = ()
+
+
+# include/uapi/linux/sched.h; each of these asks for a namespace
+_NAMESPACE_FLAGS: Final = (
+    0x80,
+    0x00020000,
+    0x02000000,
+    0x04000000,
+    0x08000000,
+    0x10000000,
+    0x20000000,
+    0x40000000,
+)
+_CLONE_NEWTIME: Final = 0x80
+
+# include/linux/socket.h
+_AF_UNIX: Final = 1
+_AF_INET6: Final = 10
+_REFUSED_BETWEEN: Final = (3, 4, 5, 6, 7, 8, 9)
+
+# include/linux/net.h
+_SOCK_TYPE_MASK: Final = 0xF
+_SOCK_DGRAM: Final = 2
+_SOCK_RAW: Final = 3
+_SOCK_PACKET: Final = 10
+
+# include/uapi/asm-generic/ioctls.h and tty.h
+_TIOCSTI: Final = 0x5412
+_TIOCLINUX: Final = 0x541C
+
+KERNEL_SURFACE: Final[tuple[Refusal, ...]] = (
+    Refusal(
+        ("io_uring_setup", "io_uring_enter", "io_uring_register"),
+        errno.ENOSYS,
+        "its operations bypass this filter; libraries fall back to epoll on ENOSYS",
+    ),
+    Refusal(
+        ("userfaultfd",), errno.ENOSYS, "makes kernel races reliable to exploit; nothing ordinary needs it"
+    ),
+    Refusal(("bpf",), errno.EPERM, "loads programs into the kernel; ordinary users get EPERM anyway"),
+    Refusal(("perf_event_open",), errno.EACCES, "large surface; tools report EACCES as a paranoid setting"),
+    Refusal(
+        ("add_key", "request_key", "keyctl"),
+        errno.ENOSYS,
+        "keyrings are not namespaced by uid; libraries treat ENOSYS as a kernel without them",
+    ),
+    Refusal(
+        (
+            "mount",
+            "umount",
+            "umount2",
+            "pivot_root",
+            "open_tree",
+            "move_mount",
+            "fsopen",
+            "fsconfig",
+            "fsmount",
+            "fspick",
+            "mount_setattr",
+            "open_tree_attr",
+            "setns",
+        ),
+        errno.EPERM,
+        "needs a capability that no confined process has; refused before the kernel looks",
+    ),
+    Refusal(
+        (
+            "init_module",
+            "finit_module",
+            "delete_module",
+            "kexec_load",
+            "kexec_file_load",
+            "reboot",
+            "swapon",
+            "swapoff",
+            "acct",
+            "quotactl",
+            "quotactl_fd",
+            "iopl",
+            "ioperm",
+            "settimeofday",
+            "clock_settime",
+            "clock_settime64",
+            "clock_adjtime",
+            "clock_adjtime64",
+            "adjtimex",
+            "stime",
+            "sethostname",
+            "setdomainname",
+            "vhangup",
+            "lookup_dcookie",
+            "nfsservctl",
+            "uselib",
+            "open_by_handle_at",
+        ),
+        errno.EPERM,
+        "administration of the machine",
+    ),
+    Refusal(
+        ("clone3",),
+        errno.ENOSYS,
+        "its flags lie in memory where no filter can read them; libc falls back to clone",
+    ),
+    *(
+        Refusal(
+            (call,),
+            errno.EPERM,
+            "a nested user namespace brings back the whole mount and network surface",
+            (Argument(index=0, test=Test.MASKED_EQUAL, value=flag, mask=flag),),
+        )
+        for call in ("clone", "unshare")
+        for flag in _NAMESPACE_FLAGS
+        # the low byte of clone's flags is the exit signal, so CLONE_NEWTIME exists for unshare only
+        if not (call == "clone" and flag == _CLONE_NEWTIME)
+    ),
+    Refusal(
+        ("ioctl",),
+        errno.EPERM,
+        "pushes characters into a terminal's input, which the shell outside would run",
+        (Argument(index=1, test=Test.EQUAL, value=_TIOCSTI),),
+    ),
+    Refusal(
+        ("ioctl",),
+        errno.EPERM,
+        "pastes into a virtual console's input",
+        (Argument(index=1, test=Test.EQUAL, value=_TIOCLINUX),),
+    ),
+)
+
+SOCKETS: Final[tuple[Refusal, ...]] = (
+    *(
+        Refusal(
+            ("socket", "socketpair"),
+            errno.EAFNOSUPPORT,
+            "an address family that no ordinary program needs",
+            (Argument(index=0, test=Test.EQUAL, value=family),),
+        )
+        for family in (0, *_REFUSED_BETWEEN)
+    ),
+    Refusal(
+        ("socket", "socketpair"),
+        errno.EAFNOSUPPORT,
+        "netlink, packet, AF_ALG, vsock and every later family",
+        (Argument(index=0, test=Test.GREATER, value=_AF_INET6),),
+    ),
+    Refusal(
+        ("socket",),
+        errno.EPERM,
+        "a datagram can be sent to any host socket whose path is visible; socketpair stays allowed",
+        (
+            Argument(index=0, test=Test.EQUAL, value=_AF_UNIX),
+            Argument(index=1, test=Test.MASKED_EQUAL, value=_SOCK_DGRAM, mask=_SOCK_TYPE_MASK),
+        ),
+    ),
+    *(
+        Refusal(
+            ("socket",),
+            errno.EPERM,
+            "raw packets",
+            (Argument(index=1, test=Test.MASKED_EQUAL, value=kind, mask=_SOCK_TYPE_MASK),),
+        )
+        for kind in (_SOCK_RAW, _SOCK_PACKET)
+    ),
+)
+
+FILTER_NAME: Final = "kernel-surface+sockets"
+
+FILTER: Final[tuple[Refusal, ...]] = (*KERNEL_SURFACE, *SOCKETS)
+"""The one filter that every confined command gets."""

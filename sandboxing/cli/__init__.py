@@ -1,0 +1,1 @@
+"""The command line: all prose for people, all exit codes, nothing else."""

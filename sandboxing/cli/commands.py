@@ -1,0 +1,62 @@
+"""The `sandboxctl` command tree: options and arguments only, each command's work is in its own module."""
+
+from __future__ import annotations
+
+import click
+
+_POLICY_HELP = "Shipped policy name, policy file, or file with a wire permission profile."
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(package_name="sandboxctl")
+def sandboxctl() -> None:
+    """Run commands nobody fully trusts in the strongest sandbox this host offers."""
+
+
+@sandboxctl.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": False})
+@click.option("--policy", default="workspace-write", show_default=True, help=_POLICY_HELP)
+@click.option(
+    "--workspace",
+    "workspaces",
+    multiple=True,
+    type=click.Path(),
+    help="Workspace root; may be given more than once.  [default: the current directory]",
+)
+@click.option("--cwd", type=click.Path(), help="Where the command starts.  [default: the first workspace]")
+@click.option("--timeout", type=float, help="Seconds of wall time; exit 124 when they are over.")
+@click.option("--report", type=click.Path(), help="Write outcome, enforcement and denials here as JSON.")
+@click.option(
+    "--allow-degraded",
+    multiple=True,
+    metavar="CLASS",
+    help="Run although demands of this class cannot be held.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the report on standard error instead of prose.")
+@click.argument("argv", nargs=-1, type=click.UNPROCESSED, required=True)
+@click.pass_context
+def run(  # noqa: PLR0913 - one parameter an option
+    context: click.Context,
+    *,
+    policy: str,
+    workspaces: tuple[str, ...],
+    cwd: str | None,
+    timeout: float | None,
+    report: str | None,
+    allow_degraded: tuple[str, ...],
+    as_json: bool,
+    argv: tuple[str, ...],
+) -> None:
+    """Run ARGV in a sandbox: sandboxctl run [OPTIONS] -- ARGV..."""
+    from sandboxing.cli.run import ReportStyle, RunOptions, run_command
+
+    options = RunOptions(
+        policy=policy,
+        workspaces=workspaces,
+        cwd=cwd,
+        timeout_s=timeout,
+        report=report,
+        allow_degraded=frozenset(allow_degraded),
+        style=ReportStyle.JSON if as_json else ReportStyle.PROSE,
+        argv=argv,
+    )
+    context.exit(run_command(options))

@@ -1,0 +1,1 @@
+"""The contract between the policy floors and the backends: demand, capability, enforcement, launch."""

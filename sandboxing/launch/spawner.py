@@ -1,0 +1,107 @@
+"""The spawner: a single-threaded process that forks pods on request, for ever and never anything else.
+
+It is a fresh interpreter, exec'd rather than forked from a caller that may have threads. Each request
+carries the pod's end of a control channel; the pod talks to the caller over it, not through the spawner.
+"""
+
+import sys
+
+assert sys.platform == "linux"
+
+import gc
+import importlib
+import os
+import select
+import signal
+import socket
+from collections.abc import Callable
+from typing import Any
+
+from sandboxing.launch import control, launcher
+from sandboxing.launch.control import MessageBuffer, StepFailure
+from sandboxing.launch.descriptors import close_all_except, point_standard_streams_at_nothing
+
+PodBody = Callable[[bytes, socket.socket, launcher.Watch], None]
+"""Turns a forked child into a pod: encoded steps, control channel, what to watch."""
+
+
+def load_service(name: str) -> launcher.Service | None:
+    """The function that `module:function` names, imported now, before anything is restricted.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: it has no such function.
+    """
+    if not name:
+        return None
+    module, _, function = name.partition(":")
+    service: launcher.Service = getattr(importlib.import_module(module), function)
+    return service
+
+
+def fork_pod(steps: bytes, channel: socket.socket, watch: launcher.Watch, body: PodBody) -> int:
+    """Fork a child that becomes a pod; returns the child's pid, which the caller must reap.
+
+    Safe only in a process without threads.
+    """
+    pid = os.fork()
+    if pid != 0:
+        return pid
+    code = 1
+    try:
+        gc.disable()
+        close_all_except((channel.fileno(), watch.spawner))
+        point_standard_streams_at_nothing()
+        body(steps, channel, watch)
+        code = 0
+    except StepFailure as failure:
+        launcher.report_failure(channel, failure)
+    except BaseException as error:  # noqa: BLE001 - a forked child must never unwind into its parent's frames
+        detail = f"{type(error).__name__}: {error}"
+        launcher.report_failure(channel, StepFailure(step="internal", errno=0, detail=detail))
+    finally:
+        os._exit(code)
+
+
+def serve(channel: socket.socket, body: PodBody) -> None:
+    """Fork pods until the channel ends."""
+    watch = launcher.Watch(spawner=os.pidfd_open(os.getpid()))
+    wakeup_read, wakeup_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+    signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, _nothing)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    gc.freeze()
+    buffer = MessageBuffer()
+    poller = select.poll()
+    poller.register(channel, select.POLLIN)
+    poller.register(wakeup_read, select.POLLIN)
+    while True:
+        events = dict(poller.poll())
+        if wakeup_read in events:
+            os.read(wakeup_read, 4096)
+            _reap()
+        if channel.fileno() not in events:
+            continue
+        if control.receive_into(channel, buffer) == 0:
+            return
+        while (message := buffer.take()) is not None:
+            _handle(message, watch, body)
+
+
+def _nothing(_number: int, _frame: object) -> None:
+    """A handler must exist for the wakeup descriptor to be written."""
+
+
+def _reap() -> None:
+    while True:
+        try:
+            pid, _ = os.waitpid(-1, os.WNOHANG)
+        except ChildProcessError:
+            return
+        if pid == 0:
+            return
+
+
+def _handle(message: dict[str, Any], watch: launcher.Watch, body: PodBody) -> None:
+    with socket.socket(fileno=message["fds"][0]) as pod_channel:
+        fork_pod(message["steps"].encode(), pod_channel, watch, body)

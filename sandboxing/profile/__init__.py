@@ -1,0 +1,1 @@
+"""The portable permission profile: its wire forms, its algebra, and nothing about this machine."""

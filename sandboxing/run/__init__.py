@@ -1,0 +1,1 @@
+"""The whole flow: decode, bind, plan, wrap, spawn, observe, explain; and the public Python API."""

@@ -1,0 +1,97 @@
+"""The whole flow in one place: policy -> bound -> plan -> launch, ready to be run or explained.
+
+It holds no state and starts nothing. The command line, the blocking API and the exec-server's host all
+come through here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from sandboxing.binding.bind import bind_context, bind_document
+from sandboxing.binding.bound import BoundPolicy
+from sandboxing.binding.facts import FileSystemView, HostFacts
+from sandboxing.contract.backend import Planned
+from sandboxing.contract.capabilities import Capabilities
+from sandboxing.errors import SandboxUnavailable
+from sandboxing.policyfile.document import PolicyDocument
+from sandboxing.profile.context import SandboxContext
+from sandboxing.run.environment import command_environment
+from sandboxing.run.host import Planner
+
+NETWORK_DEMAND = "network"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """Everything that is known before a command starts.
+
+    Attributes:
+        bound: the policy on this machine.
+        planned: the plan and what it enforces.
+        capabilities: what the host offers.
+    """
+
+    bound: BoundPolicy
+    planned: Planned
+    capabilities: Capabilities
+
+    def environment(self, caller: Mapping[str, str]) -> dict[str, str]:
+        """The command's whole environment, made from the caller's."""
+        return command_environment(self.bound, caller)
+
+
+def prepare_document(
+    document: PolicyDocument,
+    *,
+    backend: Planner,
+    facts: HostFacts,
+    view: FileSystemView,
+    workspace_roots: Sequence[str],
+    allow_degraded: frozenset[str] = frozenset(),
+) -> Prepared:
+    """Bind and plan a policy document.
+
+    Raises:
+        BindError: the policy has no meaning on this machine.
+        SandboxUnavailable: a demand cannot be held here.
+    """
+    if document.network is not None and NETWORK_DEMAND not in document.degrade | allow_degraded:
+        raise SandboxUnavailable(
+            f"cannot hold `{document.network.rule}`: filtering the network by host is not available yet",
+            hint=f"remove the `network` block, or run with --allow-degraded {NETWORK_DEMAND}, which leaves "
+            "the profile's own network switch",
+        )
+    bound = bind_document(
+        document, facts=facts, view=view, cwd=facts.cwd, workspace_roots=tuple(workspace_roots)
+    )
+    return _plan(bound, backend)
+
+
+def prepare_context(
+    context: SandboxContext,
+    *,
+    backend: Planner,
+    facts: HostFacts,
+    view: FileSystemView,
+    command_cwd: str | None,
+) -> Prepared:
+    """Bind and plan the intent of an exec-server client.
+
+    Raises:
+        BindError: the intent has no meaning on this machine.
+        SandboxUnavailable: a demand cannot be held here.
+    """
+    return _plan(bind_context(context, facts=facts, view=view, command_cwd=command_cwd), backend)
+
+
+def _plan(bound: BoundPolicy, backend: Planner) -> Prepared:
+    capabilities = backend.probe()
+    planned = backend.plan(bound, capabilities)
+    for row in planned.enforcement.refused:
+        raise SandboxUnavailable(
+            f"cannot hold `{row.rule}`: {row.caveats[0].text if row.caveats else 'not possible here'}",
+            hint=f"allow it with --allow-degraded {row.caveats[0].code}" if row.caveats else None,
+        )
+    return Prepared(bound=bound, planned=planned, capabilities=capabilities)
