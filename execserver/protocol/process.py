@@ -101,7 +101,7 @@ class ProcessReadResult(NullableResult):
     chunks: tuple[OutputChunk, ...]
     next_seq: U64
     exited: Flag
-    exit_code: int | None
+    exit_code: int | None = None
     closed: Flag
     failure: Text | None = None
     sandbox_denied: Flag

@@ -5,10 +5,8 @@ Data only: it never runs anything and never looks at the machine. Used by the re
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum
-from types import MappingProxyType
 from typing import Final
 
 SITE = "_site"
@@ -44,7 +42,7 @@ class Step:
 
     name: str
     argv: tuple[str, ...]
-    env: Mapping[str, str] = MappingProxyType({})
+    env: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +108,7 @@ def _pytest(*arguments: str) -> Step:
     return Step(
         name="test",
         argv=("python", "-m", "pytest", "-q", f"--junitxml={JUNIT_FILE}", *arguments),
-        env=MappingProxyType({"PYTHONPATH": f"{{copy}}/{SITE}"}),
+        env=(("PYTHONPATH", f"{{copy}}/{SITE}"),),
     )
 
 

@@ -56,6 +56,15 @@ class NetworkMode(StrEnum):
     ENABLED = "enabled"
 
 
+class Loopback(StrEnum):
+    """What is left of the Internet protocols when the network is restricted."""
+
+    OWN = "own"
+    """A loopback interface of the sandbox's own: servers under test can be reached, nothing else can."""
+    NONE = "none"
+    """No Internet socket at all, as the reference's restricted network answers."""
+
+
 @dataclass(frozen=True, slots=True)
 class Link:
     """A symbolic link crossed while resolving a rule's path.
@@ -141,6 +150,7 @@ class BoundPolicy:
         degrade: rule classes the author allows to be held less strictly.
         dialect: how native paths are spelled here.
         protected_rules: where each protected name comes from, in the order of `protected_names`.
+        loopback: what a restricted network leaves.
         read_only_globs: what stays read-only at any depth, existing or not; matches are not expanded.
     """
 
@@ -161,3 +171,4 @@ class BoundPolicy:
     dialect: PathDialect = PathDialect.POSIX
     protected_rules: tuple[RuleId, ...] = ()
     read_only_globs: tuple[BoundGlob, ...] = ()
+    loopback: Loopback = Loopback.OWN

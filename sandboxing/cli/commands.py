@@ -60,3 +60,48 @@ def run(  # noqa: PLR0913 - one parameter an option
         argv=argv,
     )
     context.exit(run_command(options))
+
+
+_WORKSPACE_HELP = "Workspace root; may be given more than once.  [default: the current directory]"
+
+
+@sandboxctl.command()
+@click.argument("policy", default="workspace-write")
+@click.option("--workspace", "workspaces", multiple=True, type=click.Path(), help=_WORKSPACE_HELP)
+@click.option("--path", help="Answer for this path alone: exit 0 when the access is allowed, 1 when denied.")
+@click.option(
+    "--access",
+    type=click.Choice(["read", "write", "exec"]),
+    help="The access to --path that is asked about.  [default: read]",
+)
+@click.option("--plan", "with_plan", is_flag=True, help="Print the steps of the plan as well.")
+@click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
+@click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
+@click.pass_context
+def explain(  # noqa: PLR0913 - one parameter an option
+    context: click.Context,
+    *,
+    policy: str,
+    workspaces: tuple[str, ...],
+    path: str | None,
+    access: str | None,
+    with_plan: bool,
+    style: str,
+    as_json: bool,
+) -> None:
+    """Show what POLICY means on this machine and what would hold it, or the answer about one path."""
+    from sandboxing.cli.explain import ExplainOptions, Format, explain_command
+    from sandboxing.profile.access import Access
+    from sandboxing.run.machine import this_machine
+
+    if access is not None and path is None:
+        raise click.UsageError("--access needs --path")
+    options = ExplainOptions(
+        policy=policy,
+        workspaces=workspaces,
+        path=path,
+        access=Access(access or "read"),
+        format=Format.JSON if as_json else Format(style),
+        with_plan=with_plan,
+    )
+    context.exit(explain_command(options, context.obj or this_machine()))

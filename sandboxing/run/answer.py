@@ -9,13 +9,13 @@ from dataclasses import dataclass
 
 from sandboxing.backends.linux.simulate import PlanView
 from sandboxing.backends.linux.steps import LinuxPlan
-from sandboxing.binding.bound import FilesystemKind
-from sandboxing.binding.decide import Decision, RuleIndex
+from sandboxing.binding.decide import Decision, DecisionIndex
 from sandboxing.contract.backend import Planned
 from sandboxing.paths.native import PathDialect
 from sandboxing.profile.access import Access, AccessMode
 from sandboxing.profile.rule_id import RuleId
-from sandboxing.run.explain import ExplainedRule, Explanation, Host
+from sandboxing.run.explain import ExplainedRule, Explanation
+from sandboxing.run.machine import Machine
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,15 +43,15 @@ class Answer:
     own: bool
 
 
-def answer(explanation: Explanation, host: Host, path: str, access: Access) -> Answer:
+def answer(explanation: Explanation, machine: Machine, path: str, access: Access) -> Answer:
     """What the policy says about one access; a relative path is read from the caller's directory.
 
     Raises:
         BindError: links in a circle.
         PathError: the path cannot be made absolute.
     """
-    resolved = host.resolve(path)
-    decision = RuleIndex(explanation.bound).decide(access, resolved)
+    resolved = machine.resolve(path)
+    decision = DecisionIndex(explanation.bound).decide(access, resolved)
     inside = _inside(explanation, resolved)
     return Answer(
         given=path,

@@ -7,15 +7,15 @@ It binds and plans as a run would and joins the two, rule by rule; it formats no
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from sandboxing.backends.linux.steps import LinuxPlan, ResourceLimit, Tmpfs
 from sandboxing.binding.bind import bind_document
 from sandboxing.binding.bound import BoundPolicy, BoundRule, Link, PathKind, RuleOrigin, Tier
-from sandboxing.binding.decide import RuleIndex, decide_network
-from sandboxing.binding.facts import FileSystemView, HostFacts, resolve_links
+from sandboxing.binding.decide import DecisionIndex, decide_network
+from sandboxing.binding.facts import FileSystemView
 from sandboxing.contract.backend import Plan, Planned
 from sandboxing.contract.capabilities import Capabilities
 from sandboxing.contract.enforcement import Caveat, Hold, RuleEnforcement
@@ -26,7 +26,8 @@ from sandboxing.profile.entries import Entry, GlobLocation, PathLocation, Specia
 from sandboxing.profile.permission import ManagedProfile, RestrictedFileSystem
 from sandboxing.profile.rule_id import RuleId
 from sandboxing.run.environment import command_environment
-from sandboxing.run.flow import Planner, prepare_document
+from sandboxing.run.flow import prepare_document
+from sandboxing.run.machine import Machine
 
 MISSING_NAMES: Final = "missing-names"
 """The code of the caveat that a backend gives when it cannot hold protected names that do not exist."""
@@ -44,37 +45,6 @@ _LIMITS: Final = (
 
 _RLIMITS: Final = {"AS": "memory_mb", "NPROC": "processes", "NOFILE": "open_files", "FSIZE": "file_size_mb"}
 """The limit that each rlimit of a Linux plan holds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Host:
-    """One machine and one caller, as far as explaining needs them.
-
-    Attributes:
-        facts: what symbols resolve against; its cwd is the caller's.
-        view: the file system.
-        environment: the caller's environment.
-        planner: makes the backend of this system; raises SandboxUnavailable when there is none.
-    """
-
-    facts: HostFacts
-    view: FileSystemView
-    environment: Mapping[str, str] = field(repr=False)
-    planner: Callable[[], Planner]
-
-    def resolve(self, path: str) -> str:
-        """A path of the caller's as absolute native text, links resolved as far as it exists.
-
-        Raises:
-            BindError: links in a circle.
-            PathError: the path cannot be made absolute.
-        """
-        absolute = self.facts.dialect.join(self.facts.cwd, path)
-        return resolve_links(self.view, absolute, self.facts.dialect).path
-
-    def workspace_roots(self, given: Sequence[str]) -> tuple[str, ...]:
-        """The workspace roots that a caller named, or the current directory; errors as of `resolve`."""
-        return tuple(self.resolve(path) for path in given or (self.facts.cwd,))
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,24 +135,24 @@ class Explanation:
     refusal: SandboxctlError | None
 
 
-def explain(document: PolicyDocument, host: Host, workspace_roots: Sequence[str]) -> Explanation:
-    """What `document` means on `host`, and what would hold it there.
+def explain(document: PolicyDocument, machine: Machine, workspace_roots: Sequence[str]) -> Explanation:
+    """What `document` means on `machine`, and what would hold it there.
 
     Args:
         document: the policy.
-        host: the machine.
+        machine: the machine.
         workspace_roots: absolute native paths, at least one; the first is the policy cwd.
 
     Raises:
         BindError: the policy has no meaning on this machine.
     """
-    host = replace(host, facts=replace(host.facts, cwd=workspace_roots[0]))
-    bound, capabilities, planned, refusal = _prepared(document, host, workspace_roots)
+    machine = replace(machine, facts=replace(machine.facts, cwd=workspace_roots[0]))
+    bound, capabilities, planned, refusal = _prepared(document, machine, workspace_roots)
     rows = _Rows(planned)
     written = _spellings(document)
     filesystem = [*_path_rules(bound, rows, written), *_patterns(bound, rows, written)]
     filesystem += _without_effect(bound, document, rows, written)
-    protected = (*_protected(bound, host.view, rows), *_read_only_patterns(bound, rows))
+    protected = (*_protected(bound, machine.view, rows), *_read_only_patterns(bound, rows))
     network = _network(bound, rows)
     return Explanation(
         document=document,
@@ -190,7 +160,7 @@ def explain(document: PolicyDocument, host: Host, workspace_roots: Sequence[str]
         filesystem=(*filesystem, *rows.rest()),
         protected=protected,
         network=network,
-        environment=_environment(bound, host.environment),
+        environment=_environment(bound, machine.environment),
         limits=tuple(_limits(bound, planned)),
         capabilities=capabilities,
         planned=planned,
@@ -199,28 +169,28 @@ def explain(document: PolicyDocument, host: Host, workspace_roots: Sequence[str]
 
 
 def _prepared(
-    document: PolicyDocument, host: Host, roots: Sequence[str]
+    document: PolicyDocument, machine: Machine, roots: Sequence[str]
 ) -> tuple[BoundPolicy, Capabilities | None, Planned | None, SandboxctlError | None]:
     """The flow of a run as far as it goes; what a refused run would have planned is still shown."""
 
     def bind() -> BoundPolicy:
-        facts = host.facts
+        facts = machine.facts
         return bind_document(
-            document, facts=facts, view=host.view, cwd=facts.cwd, workspace_roots=tuple(roots)
+            document, facts=facts, view=machine.view, cwd=facts.cwd, workspace_roots=tuple(roots)
         )
 
     try:
-        planner = host.planner()
+        host = machine.confining_host()
     except SandboxUnavailable as refusal:
         return bind(), None, None, refusal
     try:
         prepared = prepare_document(
-            document, backend=planner, facts=host.facts, view=host.view, workspace_roots=roots
+            document, backend=host, facts=machine.facts, view=machine.view, workspace_roots=roots
         )
     except (SandboxUnavailable, PlanError) as refusal:
-        bound, capabilities = bind(), planner.probe()
+        bound, capabilities = bind(), host.probe()
         try:
-            return bound, capabilities, planner.plan(bound, capabilities), refusal
+            return bound, capabilities, host.plan(bound, capabilities), refusal
         except (SandboxUnavailable, PlanError):
             return bound, capabilities, None, refusal
     return prepared.bound, prepared.capabilities, prepared.planned, None
@@ -230,10 +200,11 @@ class _Rows:
     """The enforcement rows of a plan, each given out once."""
 
     def __init__(self, planned: Planned | None) -> None:
-        self.known = planned is not None
-        self.names = tuple(c for c in planned.enforcement.caveats if c.code == MISSING_NAMES) if planned else ()
+        enforced = planned.enforcement if planned is not None else None
+        caveats = enforced.caveats if enforced is not None else ()
+        self.gaps_of_names = tuple(caveat for caveat in caveats if caveat.code == MISSING_NAMES)
         self._waiting: defaultdict[tuple[RuleId, str], list[RuleEnforcement]] = defaultdict(list)
-        for row in planned.enforcement.rules if planned is not None else ():
+        for row in enforced.rules if enforced is not None else ():
             self._waiting[row.rule, row.bound_to].append(row)
 
     def join(self, rule: ExplainedRule, bound_to: str) -> ExplainedRule:
@@ -287,9 +258,7 @@ def written_place(entry: Entry) -> str:
             return value.path or f":{value.kind.value}"
 
 
-def _path_rules(
-    bound: BoundPolicy, rows: _Rows, written: Mapping[RuleId, str]
-) -> Iterator[ExplainedRule]:
+def _path_rules(bound: BoundPolicy, rows: _Rows, written: Mapping[RuleId, str]) -> Iterator[ExplainedRule]:
     for rule in bound.rules:
         if rule.origin is not RuleOrigin.PROTECTED_NAME:
             yield rows.join(_at_path(rule, written.get(rule.rule, rule.spelled)), rule.path)
@@ -339,11 +308,11 @@ def _without_effect(
 
 
 def _protected(bound: BoundPolicy, view: FileSystemView, rows: _Rows) -> Iterator[ExplainedRule]:
-    """Protected names below each writable rule: what exists, then what the oracle holds although it does not."""
+    """Protected names below each writable rule: those that exist, then those that the oracle alone holds."""
     for rule in bound.rules:
         if rule.origin is RuleOrigin.PROTECTED_NAME:
             yield rows.join(_at_path(rule, bound.dialect.base_name(rule.spelled)), rule.path)
-    index = RuleIndex(bound)
+    index = DecisionIndex(bound)
     names = dict(zip(bound.protected_rules, bound.protected_names, strict=False))
     for root in dict.fromkeys(rule.path for rule in bound.rules if _may_get_names(rule)):
         for origin, name in names.items():
@@ -359,8 +328,8 @@ def _protected(bound: BoundPolicy, view: FileSystemView, rows: _Rows) -> Iterato
                     kind=PathKind.MISSING,
                     origin=RuleOrigin.PROTECTED_NAME,
                 )
-                gap = Hold.CAVEAT if rows.names else None
-                yield replace(missing, hold=gap, caveats=rows.names)
+                gaps = rows.gaps_of_names
+                yield replace(missing, hold=Hold.CAVEAT if gaps else None, caveats=gaps)
 
 
 def _may_get_names(rule: BoundRule) -> bool:

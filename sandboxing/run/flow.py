@@ -7,15 +7,15 @@ come through here.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sandboxing.binding.bind import bind_context, bind_document
-from sandboxing.binding.bound import BoundPolicy
+from sandboxing.binding.bound import BoundPolicy, Loopback
 from sandboxing.binding.facts import FileSystemView, HostFacts
 from sandboxing.contract.backend import Planned
 from sandboxing.contract.capabilities import Capabilities
 from sandboxing.errors import SandboxUnavailable
-from sandboxing.policyfile.document import PolicyDocument
+from sandboxing.policyfile.document import DocumentKind, PolicyDocument
 from sandboxing.profile.context import SandboxContext
 from sandboxing.run.environment import command_environment
 from sandboxing.run.host import Planner
@@ -66,6 +66,8 @@ def prepare_document(
     bound = bind_document(
         document, facts=facts, view=view, cwd=facts.cwd, workspace_roots=tuple(workspace_roots)
     )
+    if document.kind is DocumentKind.WIRE_PROFILE:
+        bound = replace(bound, loopback=Loopback.NONE)
     return _plan(bound, backend)
 
 
@@ -76,14 +78,24 @@ def prepare_context(
     facts: HostFacts,
     view: FileSystemView,
     command_cwd: str | None,
+    loopback: Loopback = Loopback.NONE,
 ) -> Prepared:
     """Bind and plan the intent of an exec-server client.
+
+    Args:
+        context: the intent.
+        backend: plans it.
+        facts: the facts of this machine.
+        view: its file system.
+        command_cwd: where the command starts, or None for a file operation.
+        loopback: what a restricted network leaves; the reference leaves nothing.
 
     Raises:
         BindError: the intent has no meaning on this machine.
         SandboxUnavailable: a demand cannot be held here.
     """
-    return _plan(bind_context(context, facts=facts, view=view, command_cwd=command_cwd), backend)
+    bound = bind_context(context, facts=facts, view=view, command_cwd=command_cwd)
+    return _plan(replace(bound, loopback=loopback), backend)
 
 
 def _plan(bound: BoundPolicy, backend: Planner) -> Prepared:

@@ -8,12 +8,13 @@ import sys
 assert sys.platform == "linux"
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandboxing.backends.linux import landlock, planner, probe
 from sandboxing.backends.linux.pod import become_pod
 from sandboxing.backends.linux.seccomp.compiler import compile_filter
-from sandboxing.backends.linux.seccomp.rules import FILTER, FILTER_NAME
+from sandboxing.backends.linux.seccomp.rules import FILTER, FILTER_WITHOUT_INTERNET, Refusal
 from sandboxing.backends.linux.syscalls.privileges import become_subreaper
 from sandboxing.binding.bound import BoundPolicy
 from sandboxing.contract.backend import Planned
@@ -22,16 +23,20 @@ from sandboxing.errors import SandboxUnavailable, SetupFailed
 from sandboxing.launch.client import InProcessSpawner, SpawnerProcess
 
 
+def _compiled(name: str, refusals: Iterable[Refusal]) -> planner.CompiledFilter:
+    return planner.CompiledFilter(name=name, machine=os.uname().machine, program=compile_filter(refusals))
+
+
 @dataclass(frozen=True, slots=True)
 class LinuxBackend:
     """Namespaces, Landlock and seccomp.
 
     Attributes:
-        filter: the compiled system-call filter.
+        filters: the compiled system-call filters.
         abi: the Landlock ABI.
     """
 
-    filter: planner.CompiledFilter
+    filters: planner.Filters
     abi: int
 
     @classmethod
@@ -42,8 +47,9 @@ class LinuxBackend:
             SandboxUnavailable: libseccomp is not installed.
         """
         return cls(
-            filter=planner.CompiledFilter(
-                name=FILTER_NAME, machine=os.uname().machine, program=compile_filter(FILTER)
+            filters=planner.Filters(
+                ordinary=_compiled("surface", FILTER),
+                without_internet=_compiled("surface, no internet", FILTER_WITHOUT_INTERNET),
             ),
             abi=landlock.kernel_abi(),
         )
@@ -59,7 +65,7 @@ class LinuxBackend:
 
     def plan(self, bound: BoundPolicy, capabilities: Capabilities) -> Planned:
         """Plan `bound` for this host; see `plan_linux`."""
-        return planner.plan_linux(bound, capabilities, self.filter, abi=self.abi)
+        return planner.plan_linux(bound, capabilities, self.filters, abi=self.abi)
 
     def explain_failure(self, failure: SetupFailed) -> SandboxUnavailable | SetupFailed:
         """The error to show for a setup step that the kernel refused."""

@@ -32,7 +32,14 @@ from sandboxing.backends.linux.steps import (
     Writability,
     encode_plan,
 )
-from sandboxing.binding.bound import BoundPolicy, BoundRule, FilesystemKind, NetworkMode, PathKind
+from sandboxing.binding.bound import (
+    BoundPolicy,
+    BoundRule,
+    FilesystemKind,
+    Loopback,
+    NetworkMode,
+    PathKind,
+)
 from sandboxing.binding.boundaries import probe_paths
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.backend import Planned
@@ -80,15 +87,31 @@ class CompiledFilter:
     program: bytes
 
 
-def plan_linux(
-    bound: BoundPolicy, capabilities: Capabilities, filter_: CompiledFilter, *, abi: int
-) -> Planned:
+@dataclass(frozen=True, slots=True)
+class Filters:
+    """The filters a plan can choose from.
+
+    Attributes:
+        ordinary: what every confined command gets.
+        without_internet: the same without Internet sockets of any kind.
+    """
+
+    ordinary: CompiledFilter
+    without_internet: CompiledFilter
+
+    def choose(self, bound: BoundPolicy) -> CompiledFilter:
+        """The filter that holds what the policy says of the network."""
+        restricted = bound.network is NetworkMode.RESTRICTED
+        return self.without_internet if restricted and bound.loopback is Loopback.NONE else self.ordinary
+
+
+def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters, *, abi: int) -> Planned:
     """Plan `bound` for this host.
 
     Args:
         bound: the policy.
         capabilities: what the host offers.
-        filter_: the compiled system-call filter.
+        filters: the compiled system-call filters.
         abi: the Landlock ABI, 0 when there is none.
 
     Raises:
@@ -96,6 +119,7 @@ def plan_linux(
         PlanError: the plan's answer differs from the oracle's in a way that no caveat names.
     """
     _require(capabilities)
+    chosen = filters.choose(bound)
     builder = tree.TreeBuilder(tmp_mb=bound.limits.tmp_mb or DEFAULT_TMP_MB)
     winners, losers = tree.effective_rules(bound.rules)
     base = _base(bound, winners.get("/"))
@@ -114,9 +138,9 @@ def plan_linux(
         DropPrivileges(),
         *_landlock(bound, builder.steps, base, abi=abi),
         Seccomp(
-            machine=filter_.machine,
-            name=filter_.name,
-            program=base64.b64encode(filter_.program).decode("ascii"),
+            machine=chosen.machine,
+            name=chosen.name,
+            program=base64.b64encode(chosen.program).decode("ascii"),
         ),
     )
     plan = LinuxPlan(namespaces=_namespaces(bound), steps=steps)

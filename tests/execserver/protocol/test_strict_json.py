@@ -95,8 +95,8 @@ def test_member_names_and_the_length_of_strings_do_not_count() -> None:
     assert parse('"' + "[,{" * MAX_VALUES + '"')
 
 
-@given(DOCUMENTS)
-def test_the_exact_count_is_the_number_of_values(document: object) -> None:
+@given(st.lists(DOCUMENTS, min_size=1))
+def test_the_exact_count_is_the_number_of_values(document: list[object]) -> None:
     def values(value: object) -> int:
         if isinstance(value, dict):
             return 1 + sum(map(values, value.values()))

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from sandboxing.binding.bind import PolicyExtras, bind_profile
-from sandboxing.binding.bound import BoundPolicy
+from sandboxing.binding.bound import BoundPolicy, RuleOrigin
 from sandboxing.binding.facts import HostFacts
 from sandboxing.paths.native import PathDialect
+from sandboxing.policyfile.settings import TmpPlacement
 from sandboxing.profile.access import AccessMode
 from sandboxing.profile.entries import Entry
 from sandboxing.profile.permission import ManagedProfile, RestrictedFileSystem
@@ -23,6 +24,8 @@ FACTS = HostFacts(
     slash_tmp="/tmp",
     platform_read_roots=("/usr", "/bin", "/opt/none"),
 )
+
+PRIVATE = PolicyExtras(tmp=TmpPlacement.PRIVATE)
 
 
 def entry(place: str, access: AccessMode, *, skip: bool = False) -> Entry:
@@ -44,7 +47,7 @@ def entry(place: str, access: AccessMode, *, skip: bool = False) -> Entry:
     return Entry.model_validate(raw | ({"missing_path_behavior": "skip"} if skip else {}))
 
 
-def rule_ids(count: int, *, pointer: str = "/entries") -> tuple[RuleId, ...]:
+def rule_ids(*, count: int, pointer: str = "/entries") -> tuple[RuleId, ...]:
     """The origins of that many entries."""
     return tuple(RuleId(source="test", pointer=f"{pointer}/{index}") for index in range(count))
 
@@ -52,7 +55,9 @@ def rule_ids(count: int, *, pointer: str = "/entries") -> tuple[RuleId, ...]:
 def sealed(*places: str) -> PolicyExtras:
     """Extras with sealed denies and nothing else of their own."""
     entries = tuple(entry(place, DENY) for place in places)
-    return PolicyExtras(sealed=tuple(zip(entries, rule_ids(len(entries), pointer="/sealed"), strict=True)))
+    return PolicyExtras(
+        sealed=tuple(zip(entries, rule_ids(count=len(entries), pointer="/sealed"), strict=True))
+    )
 
 
 def bind(
@@ -71,7 +76,7 @@ def bind(
             file_system=RestrictedFileSystem(entries=tuple(entries), glob_scan_max_depth=scan_depth)
         ),
         name="test",
-        entry_rules=rule_ids(len(entries)),
+        entry_rules=rule_ids(count=len(entries)),
         facts=facts,
         view=view,
         cwd="/w",
@@ -83,3 +88,13 @@ def bind(
 def machine(tree: Mapping[str, Node]) -> InMemoryView:
     """A small POSIX machine."""
     return InMemoryView({"/w": Directory(), "/tmp": Directory(), "/usr/bin": Directory()} | dict(tree))
+
+
+def places(bound: BoundPolicy, origin: RuleOrigin = RuleOrigin.ENTRY) -> set[tuple[str, AccessMode]]:
+    """Path and access of every rule of one origin."""
+    return {(rule.path, rule.access) for rule in bound.rules if rule.origin is origin}
+
+
+def reasons(bound: BoundPolicy) -> list[str]:
+    """Why rules have no effect."""
+    return [unbound.reason for unbound in bound.unbound]

@@ -16,7 +16,6 @@ from sandboxing.binding.bound import (
     PathKind,
     RuleOrigin,
     Tier,
-    TmpPlacement,
 )
 from sandboxing.binding.decide import (
     DecisionIndex,
@@ -29,10 +28,11 @@ from sandboxing.binding.decide import (
     platform_defaults,
 )
 from sandboxing.paths.native import PathDialect
+from sandboxing.policyfile.settings import TmpPlacement
 from sandboxing.profile.access import Access, AccessMode
 from sandboxing.profile.entries import Entry
 from sandboxing.profile.resolve import resolve_access
-from tests.fakes.filesystem import Directory, File, Symlink
+from tests.fakes.filesystem import Directory, File, Node, Symlink
 from tests.sandboxing.binding.subjects import DENY, FACTS, READ, WRITE, bind, entry, sealed
 
 NAMES = ("a", "b", ".git", "w", "ab")
@@ -194,7 +194,7 @@ def test_no_grant_reopens_a_deny_glob() -> None:
 
 
 def test_what_a_matched_link_leads_to_is_denied() -> None:
-    tree = {"/w/a.key": Symlink("/data/key"), "/data/key": File()}
+    tree: dict[str, Node] = {"/w/a.key": Symlink("/data/key"), "/data/key": File()}
     bound = bind([entry("/", READ), entry("glob /w/*.key", DENY)], tree=tree)
     assert not decide(bound, Access.READ, "/data/key").allowed
     assert not decide(bound, Access.READ, "/w/a.key").allowed

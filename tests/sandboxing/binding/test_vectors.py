@@ -53,7 +53,7 @@ VECTORS = [
 
 
 @pytest.mark.parametrize(("entries", "path", "access", "can_write"), VECTORS)
-def test_vector(entries: list[Entry], path: str, access: AccessMode, can_write: bool) -> None:  # noqa: FBT001 -- a column of the table
+def test_vector(entries: list[Entry], path: str, access: AccessMode, *, can_write: bool) -> None:
     bound = bind(entries)
     assert mode_of(bound, path) is access
     assert decide(bound, Access.WRITE, path).allowed is can_write
@@ -64,7 +64,8 @@ def test_nothing_is_readable_that_the_rules_deny(
     entries: list[Entry],
     path: str,
     access: AccessMode,
-    can_write: bool,  # noqa: FBT001 -- a column of the table
+    *,
+    can_write: bool,
 ) -> None:
     del can_write
     readable = decide(bind(entries), Access.READ, path).allowed

@@ -69,6 +69,7 @@ _CLONE_NEWTIME: Final = 0x80
 
 # include/linux/socket.h
 _AF_UNIX: Final = 1
+_AF_INET: Final = 2
 _AF_INET6: Final = 10
 _REFUSED_BETWEEN: Final = (3, 4, 5, 6, 7, 8, 9)
 
@@ -217,7 +218,18 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
     ),
 )
 
-FILTER_NAME: Final = "kernel-surface+sockets"
+NO_INTERNET: Final[tuple[Refusal, ...]] = tuple(
+    Refusal(
+        ("socket",),
+        errno.EPERM,
+        "the reference answers so when the network is restricted, on loopback too",
+        (Argument(index=0, test=Test.EQUAL, value=family),),
+    )
+    for family in (_AF_INET, _AF_INET6)
+)
 
 FILTER: Final[tuple[Refusal, ...]] = (*KERNEL_SURFACE, *SOCKETS)
-"""The one filter that every confined command gets."""
+"""What every confined command gets."""
+
+FILTER_WITHOUT_INTERNET: Final[tuple[Refusal, ...]] = (*FILTER, *NO_INTERNET)
+"""The same without Internet sockets of any kind."""
