@@ -55,7 +55,7 @@ class OpenToAll:
     def refusal(self, authorization: str | None, *, now_s: float) -> str | None:
         """Never a reason to refuse."""
         del authorization, now_s
-        return None  # noqa: RET501 - the type says that there could be a reason
+        return None
 
 
 @dataclass(frozen=True, slots=True)

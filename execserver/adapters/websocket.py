@@ -23,13 +23,19 @@ from execserver.errors import ConnectionLost, ListenRefused
 _LOG: Final = logging.getLogger(__name__)
 
 MAX_MESSAGE_BYTES: Final = 64 * 1024 * 1024
-"""Largest message, the sum of its fragments; more drops the connection (reference: 64 MiB)."""
+"""Largest message, the sum of its fragments; more drops the connection (reference: 64 MiB).
+
+One frame may be as large. The reference stops at frames of 16 MiB, which bounds nothing that this does not.
+"""
 
 PING_INTERVAL_S: Final = 30.0
 """How often a peer is pinged; it may leave pings unanswered (measured on the reference)."""
 
 MAX_CONNECTIONS: Final = 1024
 """Connections at a time. The reference has no such limit; a server needs one."""
+
+_HEADERS: Final = {"Server": "execserver"}
+"""Instead of the names and versions that the HTTP library would give."""
 
 ServeTransport = Callable[[Transport], Awaitable[None]]
 
@@ -67,7 +73,7 @@ class WebSocketListener:
             ListenRefused: the address cannot be bound.
         """
         address = self._options.address
-        runner = web.ServerRunner(web.Server(self._respond), shutdown_timeout=0.0)
+        runner = web.ServerRunner(web.Server(self._respond, access_log=None), shutdown_timeout=0.0)
         await runner.setup()
         self._runner = runner
         try:
@@ -91,16 +97,16 @@ class WebSocketListener:
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         # Browsers always send it, and nobody else does: a web page must never reach this server.
         if "Origin" in request.headers:
-            return web.Response(status=403)
+            return _answer(403)
         if request.path == "/readyz":
-            return web.Response(status=200 if request.method in {"GET", "HEAD"} else 405)
+            return _answer(200 if request.method in {"GET", "HEAD"} else 405)
         if request.path != "/" or request.method != "GET":
-            return web.Response(status=404)
+            return _answer(404)
         refusal = self._options.authenticator.refusal(request.headers.get("Authorization"), now_s=time.time())
         if refusal is not None:
-            return web.Response(status=401, text=refusal)
+            return _answer(401, refusal)
         if len(self._connections) >= self._options.max_connections:
-            return web.Response(status=503)
+            return _answer(503)
         return await self._upgrade(request)
 
     async def _upgrade(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -111,7 +117,7 @@ class WebSocketListener:
         try:
             await websocket.prepare(request)
         except web.HTTPException as refusal:
-            return web.Response(status=refusal.status, text=refusal.text)
+            return _answer(refusal.status, refusal.text)
         # A task of its own: the one we are in belongs to the HTTP library, which may cancel it.
         task = asyncio.create_task(self._converse(websocket, transport), name="websocket connection")
         self._connections.add(task)
@@ -136,6 +142,7 @@ class _SilentWebSocket(web.WebSocketResponse):
 
     def __init__(self, transport: asyncio.Transport) -> None:
         super().__init__(autoclose=False, compress=False, max_msg_size=MAX_MESSAGE_BYTES)
+        self.headers.update(_HEADERS)
         self._raw_transport = transport
 
     async def close(self, *, code: int = WSCloseCode.OK, message: bytes = b"", drain: bool = True) -> bool:
@@ -186,6 +193,10 @@ async def _ping(websocket: web.WebSocketResponse, interval_s: float) -> None:
             await websocket.ping()
     except ConnectionError:
         return
+
+
+def _answer(status: int, text: str | None = None) -> web.Response:
+    return web.Response(status=status, text=text, headers=_HEADERS)
 
 
 def _drop(transport: asyncio.Transport) -> None:

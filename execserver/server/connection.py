@@ -165,7 +165,8 @@ class Connection:
             session = self._service.resume_session(params.resume_session_id, self._holder)
         self._session = session
         self._phase = Phase.INITIALIZED
-        _LOG.info("session %s is attached to connection %d", session.session_id, self._holder)
+        # Not the id of the session: whoever knows it can resume the session.
+        _LOG.info("connection %d holds a session", self._holder)
         result = InitializeResult(session_id=session.session_id, environment_info=self._service.info)
         return Reply(result, then=lambda: self._attach(session))
 

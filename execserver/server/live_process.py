@@ -92,9 +92,12 @@ class LiveProcess:
             return
         self._is_released = True
         self.stdin.close()
-        await self._process.aclose()
-        self.changed.fire()
-        self._on_end(self.record)
+        try:
+            await self._process.aclose()
+        finally:
+            # Whoever waits for it must not wait for ever, whatever became of its descriptors.
+            self.changed.fire()
+            self._on_end(self.record)
 
     async def _run(self) -> None:
         pumps = [asyncio.create_task(self._pump(stream)) for stream in self._process.streams]

@@ -138,8 +138,8 @@ class Service:
 
     def _end(self, session_id: str) -> None:
         session = self._sessions.pop(session_id)
-        _LOG.info("session %s is over", session_id)
-        task = asyncio.create_task(session.end(), name=f"end of session {session_id}")
+        _LOG.info("a session is over")
+        task = asyncio.create_task(session.end(), name="end of a session")
         self._endings.add(task)
         task.add_done_callback(self._endings.discard)
 

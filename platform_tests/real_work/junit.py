@@ -85,14 +85,13 @@ def judge(
     found: Iterable[Difference], project: str, expected: Iterable[ExpectedDifference]
 ) -> tuple[list[Difference], list[ExpectedDifference]]:
     """What of the differences is not excused, and which excuses of the project did not come true."""
-    remaining = {
+    seen = {(difference.test, difference.outside, difference.inside): difference for difference in found}
+    excuses = {
         (entry.test, entry.outside, entry.inside): entry for entry in expected if entry.project == project
     }
-    unexcused = []
-    for difference in found:
-        if remaining.pop((difference.test, difference.outside, difference.inside), None) is None:
-            unexcused.append(difference)
-    return unexcused, list(remaining.values())
+    unexcused = [difference for key, difference in seen.items() if key not in excuses]
+    untrue = [entry for key, entry in excuses.items() if key not in seen]
+    return unexcused, untrue
 
 
 def _identity(case: ET.Element) -> str:

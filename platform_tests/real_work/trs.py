@@ -20,16 +20,15 @@ def parse(documents: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     Raises:
         ValueError: a file tells no result.
     """
-    reports = []
+    reports: list[tuple[str, str]] = []
     for name, text in documents.items():
-        results = [
-            line.split(":")[2].split()[0].lower() for line in text.splitlines() if line.startswith(_RESULT)
-        ]
-        if not results:
-            results = [
-                line.split(":")[2].strip().lower() for line in text.splitlines() if line.startswith(_GLOBAL)
-            ]
+        results = _results(text, _RESULT) or _results(text, _GLOBAL)
         if not results:
             raise ValueError(f"cannot read `{name}`: no test result in it")
         reports += [(name, result) for result in results]
     return collect(reports)
+
+
+def _results(text: str, field: str) -> list[str]:
+    values = [line.removeprefix(field).split() for line in text.splitlines() if line.startswith(field)]
+    return [words[0].lower() for words in values if words]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import click
 
 _POLICY_HELP = "Shipped policy name, policy file, or file with a wire permission profile."
+_WORKSPACE_HELP = "Workspace root; may be given more than once.  [default: the current directory]"
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -62,9 +63,6 @@ def run(  # noqa: PLR0913 - one parameter an option
     context.exit(run_command(options))
 
 
-_WORKSPACE_HELP = "Workspace root; may be given more than once.  [default: the current directory]"
-
-
 @sandboxctl.command()
 @click.argument("policy", default="workspace-write")
 @click.option("--workspace", "workspaces", multiple=True, type=click.Path(), help=_WORKSPACE_HELP)
@@ -78,7 +76,7 @@ _WORKSPACE_HELP = "Workspace root; may be given more than once.  [default: the c
 @click.option("--format", "style", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--json", "as_json", is_flag=True, help="The same as --format json.")
 @click.pass_context
-def explain(  # noqa: PLR0913 - one parameter an option
+def explain(
     context: click.Context,
     *,
     policy: str,
@@ -105,3 +103,49 @@ def explain(  # noqa: PLR0913 - one parameter an option
         with_plan=with_plan,
     )
     context.exit(explain_command(options, context.obj or this_machine()))
+
+
+@sandboxctl.command()
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def doctor(context: click.Context, *, as_json: bool) -> None:
+    """Tell what this host can enforce, and try a real sandbox; exit 0 when one works."""
+    from sandboxing.cli.doctor import doctor_command
+    from sandboxing.run.machine import this_machine
+
+    context.exit(doctor_command(context.obj or this_machine(), as_json=as_json))
+
+
+@sandboxctl.command()
+@click.argument("name", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def policies(context: click.Context, *, name: str | None, as_json: bool) -> None:
+    """List the policies that ship, or print the document of the one called NAME."""
+    from sandboxing.cli.policies import list_policies, print_policy
+
+    context.exit(list_policies(as_json=as_json) if name is None else print_policy(name, as_json=as_json))
+
+
+@sandboxctl.command()
+@click.pass_context
+def schema(context: click.Context) -> None:
+    """Print the JSON Schema of a policy file."""
+    from sandboxing.cli.policies import print_schema
+
+    context.exit(print_schema())
+
+
+@sandboxctl.command()
+@click.argument("policies", metavar="POLICY...", nargs=-1, required=True)
+@click.option("--workspace", "workspaces", multiple=True, type=click.Path(), help=_WORKSPACE_HELP)
+@click.option("--json", "as_json", is_flag=True, help="Print the result as JSON.")
+@click.pass_context
+def check(
+    context: click.Context, *, policies: tuple[str, ...], workspaces: tuple[str, ...], as_json: bool
+) -> None:
+    """Read each POLICY strictly and hold it to its own tests; exit 1 when anything is found."""
+    from sandboxing.cli.check import check_command
+    from sandboxing.run.machine import this_machine
+
+    context.exit(check_command(policies, workspaces, context.obj or this_machine(), as_json=as_json))

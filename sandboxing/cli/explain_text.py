@@ -7,7 +7,7 @@ so only a path that is longer than the terminal is wide makes a longer line.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 
 from sandboxing.binding.bound import FilesystemKind, PathKind, RuleOrigin, Tier
 from sandboxing.cli.prose import printable, rule_name
@@ -22,8 +22,12 @@ WIDEST = 100
 
 _RULE_INDENT = " " * 9
 _PLAN_INDENT = " " * 12
+_FIELD_INDENT = " " * 12
 _LONGEST_COLUMN = 56
 """A path that is longer pushes its mechanism aside instead of moving everybody's."""
+
+_LIMIT_COLUMN = 64
+"""Name, amount and the longest scope of a limit."""
 
 _REGIMES = {
     FilesystemKind.RESTRICTED: "what no rule grants is denied",
@@ -59,6 +63,10 @@ class _Page:
         """A blank line and the name of what follows."""
         self.line()
         self.line(name if remark is None else f"{name}: {remark}")
+
+    def field(self, name: str, text: str) -> None:
+        """A named value of an answer; nothing when there is no text."""
+        self.prose(text, first=f"  {name:<9} ", rest=_FIELD_INDENT)
 
     def row(self, head: str, column: int, tail: str) -> None:
         """Two columns, or two lines when they do not fit."""
@@ -147,13 +155,14 @@ def _held_by(rule: ExplainedRule, *, planned: bool) -> str:
     """The mechanisms, or why there is none."""
     if rule.bound_to is None:
         return f"no effect here: {rule.reason}"
+    if rule.hold is Hold.REFUSED:
+        return ", ".join(("REFUSED", *rule.mechanisms))
     words = list(rule.mechanisms)
     if rule.kind is PathKind.MISSING and rule.hold is not Hold.NOT_APPLICABLE:
         words.append("nothing stands there")
     if not words:
         return "not held by the plan" if planned else ""
-    refused = ["REFUSED"] if rule.hold is Hold.REFUSED else []
-    return ", ".join(refused + words)
+    return ", ".join(words)
 
 
 def _about(page: _Page, rule: ExplainedRule) -> None:
@@ -228,7 +237,7 @@ def _limits(page: _Page, explanation: Explanation) -> None:
     for limit in explanation.limits:
         amount = f"{limit.value:g} {limit.unit}".rstrip()
         held = ", ".join(limit.mechanisms) or ("not held by the plan" if planned else "")
-        page.row(f"  {limit.name:<13} {amount:<10} {limit.scope}", _LONGEST_COLUMN + 6, held)
+        page.row(f"  {limit.name:<13} {amount:<10} {limit.scope}", _LIMIT_COLUMN, held)
     if merged is not None and merged.limits is not None and merged.limits.why is not None:
         page.prose(merged.limits.why, first=_RULE_INDENT, rest=_RULE_INDENT)
 
@@ -262,40 +271,33 @@ def answer_lines(answer: Answer, explanation: Explanation, *, width: int) -> Seq
     decision = answer.decision
     page.line(f"{'allowed' if decision.allowed else 'denied'}: {answer.access} {answer.given}")
     if answer.resolved != answer.given:
-        page.line(f"  resolved  {answer.resolved}")
-    page.prose(f"reason    {decision.reason}", first="  ", rest=" " * 12)
+        page.line(f"  {'resolved':<9} {answer.resolved}")
+    page.field("reason", decision.reason)
     rule = decision.rule
-    page.line(f"  rule      {rule_name(rule) if rule is not None else 'none'}")
+    page.line(f"  {'rule':<9} {rule_name(rule) if rule is not None else 'none'}")
     if rule is not None and rule.why is not None:
-        page.prose(rule.why, first=" " * 12, rest=" " * 12)
+        page.field("", rule.why)
     _answer_held(page, answer, explanation)
     for loser in answer.losing:
-        page.line(f"  over      {loser.access:<5} {loser.bound_to or loser.written}  {_place(loser.rule)}")
+        place = loser.bound_to if loser.bound_to is not None else loser.written
+        page.line(f"  {'over':<9} {loser.access:<5} {place}  {_place(loser.rule)}")
     return page.lines
 
 
 def _answer_held(page: _Page, answer: Answer, explanation: Explanation) -> None:
     if explanation.capabilities is None and explanation.refusal is not None:
-        page.prose(
-            f"held by   nothing: enforcement is not available here: {explanation.refusal.message}",
-            first="  ",
-            rest=" " * 12,
-        )
+        page.field("held by", f"enforcement is not available here: {explanation.refusal.message}")
         return
     deciding = answer.deciding
     if deciding is not None:
-        held = _held_by(deciding, planned=explanation.planned is not None)
-        if held:
-            page.prose(f"held by   {held}", first="  ", rest=" " * 12)
-        page.caveats(deciding.caveats, " " * 12)
+        page.field("held by", _held_by(deciding, planned=explanation.planned is not None))
+        page.caveats(deciding.caveats, _FIELD_INDENT)
+    elif answer.inside is AccessMode.DENY:
+        page.field("held by", "not mounted")
     if answer.own:
-        page.prose("inside    the sandbox shows something of its own here", first="  ", rest=" " * 12)
+        page.field("inside", "the sandbox shows something of its own here")
     elif answer.inside is not None and not _agrees(answer):
-        page.prose(
-            f"inside    what is mounted here gives {_given(answer.inside)}, because nothing holds the rule now",
-            first="  ",
-            rest=" " * 12,
-        )
+        page.field("inside", f"as things stand, what is mounted here gives {_given(answer.inside)}")
 
 
 def _agrees(answer: Answer) -> bool:
@@ -305,4 +307,5 @@ def _agrees(answer: Answer) -> bool:
 
 
 def _given(mode: AccessMode) -> str:
-    return {AccessMode.DENY: "nothing", AccessMode.READ: "reading", AccessMode.WRITE: "reading and writing"}[mode]
+    words = {AccessMode.DENY: "nothing", AccessMode.READ: "reading", AccessMode.WRITE: "reading and writing"}
+    return words[mode]

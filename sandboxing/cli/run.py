@@ -33,6 +33,7 @@ from sandboxing.errors import LaunchFailed, LaunchFailure, SandboxctlError, Setu
 from sandboxing.profile.access import Access
 from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_document
+from sandboxing.run.host import Bounds
 from sandboxing.run.judgement import OrdinaryPermissions
 from sandboxing.run.missing_names import MissingNames
 from sandboxing.run.policies import find_document
@@ -105,7 +106,9 @@ def _run(options: RunOptions) -> _End:
     names = MissingNames.before(prepared.bound)
     try:
         finished = host.run_in_foreground(
-            prepared.planned.launch, command, timeout_s=_timeout(options, prepared)
+            prepared.planned.launch,
+            command,
+            bounds=Bounds.of(prepared.bound.limits, timeout_s=options.timeout_s),
         )
     except LaunchFailed as error:
         outcome = Outcome(kind=OutcomeKind.SETUP_FAILED, error_code=error.code, error=error.message)
@@ -124,22 +127,13 @@ def _run(options: RunOptions) -> _End:
         text = ErrorText(text=finished.error_text, cwd=cwd)
         denials = denials_in(text, prepared.bound, OrdinaryPermissions(), facts.dialect)
     outcome = judge(finished.exit, denials)
-    findings = tuple(
-        f"the protected name {path} was created during the run, which this version cannot prevent"
-        for path in names.created()
-    )
     return _End(
         outcome=outcome,
         code=finished.exit.shell_code,
         policy=document.name,
         enforcement=enforcement,
-        findings=findings,
+        findings=names.findings(),
     )
-
-
-def _timeout(options: RunOptions, prepared: Prepared) -> float | None:
-    limits = (options.timeout_s, prepared.bound.limits.wall_s)
-    return min((value for value in limits if value is not None), default=None)
 
 
 def _launch_code(error: LaunchFailed) -> int:
@@ -188,7 +182,7 @@ def _tell(end: _End, options: RunOptions) -> None:
         say(denial_line(denial))
     remedies = [denial.remedy for denial in denials if denial.remedy is not None]
     if remedies:
-        say(f"to allow it, add to the policy: {remedies[0]}")
+        say(f"to allow it, {remedies[0]}")
     exit_ = end.outcome.exit
-    if exit_ is not None and exit_.timed_out:
-        say("the command was ended because its time was up")
+    if exit_ is not None and exit_.limit is not None:
+        say(f"the command was ended by the limit {exit_.limit}")

@@ -29,6 +29,11 @@ EXIT_SIGNAL_BASE: Final = 128
 """Added to a signal's number when a signal ended the command, as a POSIX shell reports it."""
 
 
+WALL_LIMIT: Final = "wall_s"
+OUTPUT_LIMIT: Final = "output_mb"
+"""The limits that are held from outside, by their names in a policy file."""
+
+
 class OutcomeKind(StrEnum):
     """The three ends of a run."""
 
@@ -52,12 +57,17 @@ class Exit:
     Attributes:
         code: exit code 0 to 255, or None when a signal ended it.
         signal: signal number, or None.
-        timed_out: whether the wall-time limit ended it.
+        limit: the resource limit of ours that ended it, in the policy file's name for it, or None.
     """
 
     code: int | None
     signal: int | None = None
-    timed_out: bool = False
+    limit: str | None = None
+
+    @property
+    def timed_out(self) -> bool:
+        """Whether the wall-time limit ended it."""
+        return self.limit == WALL_LIMIT
 
     @property
     def shell_code(self) -> int:

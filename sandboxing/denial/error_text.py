@@ -135,9 +135,9 @@ def _accesses(errno_name: str) -> tuple[Access, ...]:
 
 def _remedy(access: Access, resolved: str, decision: Decision) -> str | None:
     if decision.mode is AccessMode.DENY and access is Access.READ and decision.rule is not None:
-        return f"remove or narrow {decision.rule}"
+        return f"remove or narrow the rule {decision.rule.pointer} of {decision.rule.source}"
     mode = AccessMode.WRITE if access is Access.WRITE else AccessMode.READ
-    return f'{{"path": {{"type": "path", "path": "{resolved}"}}, "access": "{mode}"}}'
+    return f'add to the policy: {{"path": {{"type": "path", "path": "{resolved}"}}, "access": "{mode}"}}'
 
 
 def _paths_in(line: str) -> Iterator[str]:

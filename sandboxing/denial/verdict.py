@@ -9,8 +9,8 @@ from sandboxing.errors import SandboxctlError
 
 
 def judge(end: Exit, denials: Sequence[Denial]) -> Outcome:
-    """The outcome of a command that ran: denied only when it failed and a refusal explains it."""
-    failed = end.shell_code != 0 and not end.timed_out
+    """The outcome of a command that ran: denied only when it failed by itself and a refusal explains it."""
+    failed = end.shell_code != 0 and end.limit is None
     if failed and denials:
         return Outcome(kind=OutcomeKind.DENIED, exit=end, denials=tuple(denials))
     return Outcome(kind=OutcomeKind.COMMAND_EXITED, exit=end)

@@ -68,7 +68,7 @@ def prepare_document(
     )
     if document.kind is DocumentKind.WIRE_PROFILE:
         bound = replace(bound, loopback=Loopback.NONE)
-    return _plan(bound, backend)
+    return _plan(replace(bound, degrade=bound.degrade | allow_degraded), backend)
 
 
 def prepare_context(
@@ -102,6 +102,8 @@ def _plan(bound: BoundPolicy, backend: Planner) -> Prepared:
     capabilities = backend.probe()
     planned = backend.plan(bound, capabilities)
     for row in planned.enforcement.refused:
+        if row.caveats and all(caveat.code in bound.degrade for caveat in row.caveats):
+            continue
         raise SandboxUnavailable(
             f"cannot hold `{row.rule}`: {row.caveats[0].text if row.caveats else 'not possible here'}",
             hint=f"allow it with --allow-degraded {row.caveats[0].code}" if row.caveats else None,

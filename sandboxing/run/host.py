@@ -7,7 +7,7 @@ knows them.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
 from sandboxing.binding.bound import BoundPolicy
 from sandboxing.contract.backend import Planned
@@ -15,6 +15,31 @@ from sandboxing.contract.capabilities import Capabilities
 from sandboxing.contract.launch import Command, LaunchSpec
 from sandboxing.contract.outcome import Exit
 from sandboxing.errors import SandboxUnavailable, SetupFailed
+from sandboxing.policyfile.settings import Limits
+
+_MIB: Final = 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """The limits that are held from outside the sandbox.
+
+    Attributes:
+        timeout_s: seconds of wall time, or None.
+        output_bytes: bytes of output of all streams together, or None.
+    """
+
+    timeout_s: float | None = None
+    output_bytes: int | None = None
+
+    @classmethod
+    def of(cls, limits: Limits, *, timeout_s: float | None) -> Bounds:
+        """A policy's limits together with a caller's timeout; the shorter time counts."""
+        times = (seconds for seconds in (timeout_s, limits.wall_s) if seconds is not None)
+        return cls(
+            timeout_s=min(times, default=None),
+            output_bytes=None if limits.output_mb is None else limits.output_mb * _MIB,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +92,7 @@ class ConfiningHost(Planner, Protocol):
     def explain_failure(self, failure: SetupFailed) -> SandboxUnavailable | SetupFailed:
         """The error to show for a setup step that this host refused."""
 
-    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, timeout_s: float | None) -> Finished:
+    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
         """Run with this process's own streams; only for a process without threads.
 
         Raises:
@@ -76,9 +101,9 @@ class ConfiningHost(Planner, Protocol):
         """
 
     def run_captured(
-        self, spec: LaunchSpec, command: Command, *, stdin: bytes, limit: int, timeout_s: float | None
+        self, spec: LaunchSpec, command: Command, *, stdin: bytes, keep: int, bounds: Bounds
     ) -> Captured:
-        """Run with input given and output kept, at most `limit` bytes a stream.
+        """Run with input given and output kept, at most `keep` bytes a stream.
 
         Raises:
             SetupFailed: the sandbox could not be built.

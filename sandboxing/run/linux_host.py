@@ -19,7 +19,7 @@ from sandboxing.contract.capabilities import Capabilities
 from sandboxing.contract.launch import Command, LaunchSpec
 from sandboxing.errors import SandboxUnavailable, SetupFailed
 from sandboxing.run.foreground.drive import drive
-from sandboxing.run.host import Captured, Finished
+from sandboxing.run.host import Bounds, Captured, Finished
 from sandboxing.run.session import Observer, Output, Session, Wiring
 
 
@@ -45,25 +45,25 @@ class LinuxHost:
         """The error to show for a setup step that the kernel refused."""
         return self.backend.explain_failure(failure)
 
-    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, timeout_s: float | None) -> Finished:
+    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
         """Run with this process's own streams; this process is its own spawner."""
         source = self.backend.in_process_spawner()
         try:
-            return drive(source, spec, command, timeout_s=timeout_s)
+            return drive(source, spec, command, bounds=bounds)
         finally:
             source.close()
 
     def run_captured(
-        self, spec: LaunchSpec, command: Command, *, stdin: bytes, limit: int, timeout_s: float | None
+        self, spec: LaunchSpec, command: Command, *, stdin: bytes, keep: int, bounds: Bounds
     ) -> Captured:
         """Run with input given and output kept; works in a process with threads."""
         source = self.backend.spawner_process()
-        outputs = (_Kept(limit=limit), _Kept(limit=limit))
+        outputs = (_Kept(limit=keep), _Kept(limit=keep))
         try:
-            session = Session(source=source)
+            session = Session(source=source, bounds=bounds)
             feeder, wiring = _wire(session, stdin, outputs)
             session.observer = feeder
-            end = session.run(spec, command, wiring, timeout_s=timeout_s)
+            end = session.run(spec, command, wiring)
         finally:
             source.close()
         return Captured(

@@ -34,3 +34,10 @@ class MissingNames:
     def created(self) -> tuple[str, ...]:
         """The ones that exist now."""
         return tuple(path for path in self.paths if os.path.lexists(path))
+
+    def findings(self) -> tuple[str, ...]:
+        """One sentence for each that exists now."""
+        return tuple(
+            f"the protected name {path} was created during the run, which this version cannot prevent"
+            for path in self.created()
+        )

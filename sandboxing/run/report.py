@@ -70,7 +70,7 @@ def _exit_json(end: Exit | None) -> dict[str, Any] | None:
     return {
         "code": end.code,
         "signal": end.signal,
-        "timed_out": end.timed_out,
+        "limit": end.limit,
         "shell_code": end.shell_code,
     }
 

@@ -17,10 +17,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from sandboxing.contract.launch import Command, LaunchSpec
-from sandboxing.contract.outcome import Exit
+from sandboxing.contract.outcome import OUTPUT_LIMIT, WALL_LIMIT, Exit
 from sandboxing.errors import SetupFailed
 from sandboxing.launch.client import PodSource
 from sandboxing.launch.pod import Exited, PodChannel, PodEvent, Ready, Started, Stopped
+from sandboxing.run.host import Bounds
 
 READ_BYTES: Final = 65536
 """The size of a pipe's buffer, pipe(7)."""
@@ -68,25 +69,29 @@ class Session:
     Attributes:
         source: where the pod comes from.
         observer: told of the command's life.
+        bounds: the limits that are held from here.
         selector: what the loop waits on; the observer may register callables of its own as data.
     """
 
     source: PodSource
     observer: Observer = field(default_factory=Observer)
+    bounds: Bounds = field(default_factory=Bounds)
     selector: selectors.BaseSelector = field(default_factory=selectors.DefaultSelector)
     pod: PodChannel | None = None
     _pidfd: int | None = None
     _end: Exit | None = None
-    _timed_out: bool = False
+    _limit: str | None = None
+    _output_bytes: int = 0
     _open: set[int] = field(default_factory=set)
 
-    def run(self, spec: LaunchSpec, command: Command, wiring: Wiring, *, timeout_s: float | None) -> Exit:
+    def run(self, spec: LaunchSpec, command: Command, wiring: Wiring) -> Exit:
         """Build the pod, start the command, move bytes until all is over.
 
         Raises:
             SetupFailed: the pod could not be built, or died without a word.
             LaunchFailed: the program could not be started.
         """
+        timeout_s = self.bounds.timeout_s
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
         pod = self.source.open_pod(spec)
         self.pod = pod
@@ -141,11 +146,22 @@ class Session:
             except OSError:
                 data = b""  # EIO: the last user of the terminal is gone
             if data:
+                self._count(len(data))
                 output.sink(data)
             else:
                 self.forget(output.descriptor)
 
         return read
+
+    def _count(self, size: int) -> None:
+        self._output_bytes += size
+        allowed = self.bounds.output_bytes
+        if allowed is not None and self._output_bytes > allowed:
+            self._end_by(OUTPUT_LIMIT)
+
+    def _end_by(self, limit: str) -> None:
+        self._limit = self._limit or limit
+        self.kill()
 
     def watch(self, output: Output) -> None:
         """Move bytes from one more descriptor, such as a terminal's master."""
@@ -170,7 +186,7 @@ class Session:
                 self.observer.stopped(number)
             case None:
                 # the pod was killed, by us at the deadline or from outside
-                self._end = Exit(code=None, signal=signal.SIGKILL, timed_out=self._timed_out)
+                self._end = Exit(code=None, signal=signal.SIGKILL, limit=self._limit)
                 self.selector.unregister(self.pod.socket)
             case _:
                 pass
@@ -179,10 +195,9 @@ class Session:
         while self._end is None or self._open:
             timeout = None if deadline is None else max(0.0, deadline - time.monotonic())
             if timeout == 0.0:
-                if self._timed_out:
-                    return
-                self._timed_out = True
-                self.kill()
+                if self._limit == WALL_LIMIT:
+                    return  # the pod is dead; whoever still holds its pipes is not waited for
+                self._end_by(WALL_LIMIT)
                 deadline = time.monotonic() + 1.0
                 continue
             for key, _ in self.selector.select(timeout):

@@ -44,6 +44,7 @@ class ScriptedProcess:
         self.interrupts = 0
         self.is_killed = False
         self.is_closed = False
+        self.closed = asyncio.Event()
         self.stdin_is_broken = False
         self.stdin_gate = asyncio.Event()
         self.stdin_gate.set()
@@ -81,6 +82,7 @@ class ScriptedProcess:
 
     async def aclose(self) -> None:
         self.is_closed = True
+        self.closed.set()
 
     async def emit(self, stream: StreamName, data: bytes) -> None:
         """Output that can be read from now on, cut into pieces as a pipe would."""

@@ -156,6 +156,19 @@ class Lab:
         await client.initialize()
         return client
 
+    async def resume(self, session_id: str) -> WireClient:
+        """A new connection to a session, as soon as the server has noticed the loss of the old one."""
+        client = await self.connect()
+        params = {"clientName": "other", "resumeSessionId": session_id}
+        for _ in range(200):
+            answer = await client.call("initialize", params)
+            if "result" in answer:
+                assert answer["result"]["sessionId"] == session_id
+                return client
+            assert answer["error"]["code"] == -32010
+            await asyncio.sleep(0.005)
+        raise AssertionError("the old connection is still attached")
+
     async def aclose(self) -> None:
         for client in self._clients:
             await client.aclose()
@@ -163,13 +176,13 @@ class Lab:
 
 @contextlib.asynccontextmanager
 async def lab(
-    *, settings: Settings | None = None, host: ScriptedHost | None = None, **options: Any
+    *, settings: Settings | None = None, host: ScriptedHost | None = None, **options: object
 ) -> AsyncIterator[Lab]:
     """A server on loopback with a scripted host."""
     scripted = host if host is not None else ScriptedHost()
     defaults: Json = {"address": WebSocketAddress(host="127.0.0.1", port=0), "authenticator": OpenToAll()}
     server = running_websocket_server(
-        WebSocketOptions(**(defaults | options)),
+        WebSocketOptions(**{**defaults, **options}),
         host=scripted,
         settings=settings if settings is not None else Settings(flush_s=0.2),
         version="1.2.3",

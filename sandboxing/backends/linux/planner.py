@@ -73,6 +73,9 @@ NO_SUPERVISOR: Final = Caveat(
     "missing-names",
     "a protected name that does not exist yet is not kept from being created; it is reported after the run",
 )
+ANY_DEPTH: Final = Caveat(
+    "protect-any-depth", "names protected at any depth cannot be held yet, only those at the top of a root"
+)
 PER_PROCESS: Final = Caveat("per-process", "the limit counts for each process, not for the whole tree")
 
 _PER_PROCESS_LIMITS: Final = frozenset({"AS", "NOFILE", "FSIZE"})
@@ -233,7 +236,7 @@ def _compare_with_oracle(bound: BoundPolicy, plan: LinuxPlan, held: Iterable[tre
         return
     index = DecisionIndex(bound)
     view = PlanView(plan)
-    excused = {row.rule.path for row in held if row.caveats}
+    excused = {path for row in held if row.caveats for path in (row.rule.path, row.rule.spelled)}
     for path in probe_paths(bound):
         got = view.mode(path)
         if got is None:
@@ -288,6 +291,16 @@ def _enforcement(
             caveats=(LATE_GLOBS,),
         )
         for glob in bound.globs
+    ]
+    rows += [
+        RuleEnforcement(
+            rule=glob.rule,
+            access=AccessMode.READ,
+            bound_to=glob.pattern,
+            hold=Hold.REFUSED,
+            caveats=(ANY_DEPTH,),
+        )
+        for glob in bound.read_only_globs
     ]
     rows += [
         RuleEnforcement(

@@ -13,11 +13,11 @@ from dataclasses import replace
 from sandboxing.contract.launch import Command, LaunchSpec
 from sandboxing.launch.client import PodSource
 from sandboxing.run.foreground import signals, terminal, wiring
-from sandboxing.run.host import Finished
+from sandboxing.run.host import Bounds, Finished
 from sandboxing.run.session import Session
 
 
-def drive(source: PodSource, spec: LaunchSpec, command: Command, *, timeout_s: float | None) -> Finished:
+def drive(source: PodSource, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
     """Run the command with this process's own streams.
 
     Raises:
@@ -26,12 +26,13 @@ def drive(source: PodSource, spec: LaunchSpec, command: Command, *, timeout_s: f
     """
     tail = wiring.Tail()
     streams = wiring.look()
-    session = Session(source=source)
+    relayed = wiring.Relayed.ERRORS if bounds.output_bytes is None else wiring.Relayed.ALL
+    session = Session(source=source, bounds=bounds)
     signals.forward(session, with_terminal=streams.terminal)
     if streams.keyboard is None:
-        end = session.run(spec, command, wiring.wire(streams, tail), timeout_s=timeout_s)
+        end = session.run(spec, command, wiring.wire(streams, tail, relayed))
     else:
         sized = replace(command, terminal=terminal.size_of(streams.keyboard))
         with terminal.attached(session, streams.keyboard, tail):
-            end = session.run(spec, sized, wiring.wire(streams, tail), timeout_s=timeout_s)
+            end = session.run(spec, sized, wiring.wire(streams, tail, relayed))
     return Finished(exit=end, error_text=tail.text())

@@ -11,6 +11,7 @@ assert sys.platform == "linux"
 import os
 from collections import deque
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Final
 
 from sandboxing.run.session import Output, Sink, Wiring
@@ -70,7 +71,14 @@ def look() -> Streams:
         return Streams(terminal=False, keyboard=None)
 
 
-def wire(streams: Streams, tail: Tail) -> Wiring:
+class Relayed(Enum):
+    """Which output passes through us."""
+
+    ERRORS = "errors"
+    ALL = "all"
+
+
+def wire(streams: Streams, tail: Tail, relayed: Relayed) -> Wiring:
     """Give each stream of the command its descriptor."""
     lend: list[int] = []
     outputs: list[Output] = []
@@ -92,6 +100,8 @@ def wire(streams: Streams, tail: Tail) -> Wiring:
         if _same_file(STDOUT, STDERR):
             # one pipe for both keeps their order
             stdout = stderr
+        elif relayed is Relayed.ALL:
+            stdout = relay(STDOUT)
     return Wiring(stdio=(stdin, stdout, stderr), outputs=outputs, lend=lend)
 
 

@@ -157,7 +157,7 @@ def test_a_file_over_the_limit_is_refused(tmp_path: Path, monkeypatch: pytest.Mo
 @pytest.mark.timeout(5)
 def test_a_named_pipe_stops_nobody(tmp_path: Path) -> None:
     path = str(tmp_path / "fifo")
-    os.mkfifo(path)
+    subprocess.run(["mkfifo", path], check=True)
     with pytest.raises(FileRefused):
         perform(ReadFile(path=path, links=Links.FOLLOW))
     with pytest.raises(OSError, match=r".") as error:
@@ -215,9 +215,7 @@ def test_removing_a_tree_does_not_follow_links_in_it(tmp_path: Path) -> None:
     (tmp_path / "keep" / "f").touch()
     (tmp_path / "d" / "e").mkdir(parents=True)
     (tmp_path / "d" / "link").symlink_to(tmp_path / "keep")
-    remove = Remove(
-        path=str(tmp_path / "d"), links=Links.FOLLOW, depth=Depth.RECURSIVE, missing=Missing.FAIL
-    )
+    remove = Remove(path=str(tmp_path / "d"), links=Links.FOLLOW, depth=Depth.RECURSIVE, missing=Missing.FAIL)
     assert perform(remove) == Done()
     assert (tmp_path / "keep" / "f").exists()
     assert not (tmp_path / "d").exists()
@@ -228,15 +226,19 @@ def test_no_descriptor_is_left_open_by_a_failure(tmp_path: Path) -> None:
     if not os.path.isdir("/proc/self/fd"):
         return
     (tmp_path / "a" / "b").mkdir(parents=True)
+    (tmp_path / "a" / "file").touch()
     before = len(os.listdir("/proc/self/fd"))
-    for path in ("a/b/c/d", "a/b/c", "a/b", "x"):
+    for name in ("a/b/c/d", "a/file/x", "nope/x"):
+        path = str(tmp_path / name)
         for operation in (
-            ReadFile(path=str(tmp_path / path), links=Links.REFUSE),
-            GetMetadata(path=str(tmp_path / path / "y"), links=Links.REFUSE),
-            CreateDirectory(path=str(tmp_path / path), links=Links.REFUSE, depth=Depth.SINGLE),
+            ReadFile(path=path, links=Links.REFUSE),
+            WriteFile(path=path, links=Links.REFUSE, data=b""),
+            GetMetadata(path=path, links=Links.REFUSE),
+            CreateDirectory(path=path, links=Links.REFUSE, depth=Depth.SINGLE),
+            Remove(path=path, links=Links.REFUSE, depth=Depth.SINGLE, missing=Missing.FAIL),
         ):
             with pytest.raises(OSError, match=r"."):
                 perform(operation)
-        if path == "x":
-            break
+    with pytest.raises(FileRefused):
+        perform(ReadFile(path=str(tmp_path), links=Links.FOLLOW))
     assert len(os.listdir("/proc/self/fd")) == before

@@ -105,7 +105,11 @@ def test_a_start_of_the_real_client_is_understood() -> None:
         ("process/read", {"processId": "a", "maxBytes": True}, "invalid number"),
         ("process/write", {"processId": "a", "chunk": "eA=="}, "missing field `writeId`"),
         ("process/write", {"processId": "a", "chunk": "eA", "writeId": "w"}, "Invalid padding"),
-        ("process/write", {"processId": "a", "chunk": 5, "writeId": "w"}, "invalid type: number, expected a string"),
+        (
+            "process/write",
+            {"processId": "a", "chunk": 5, "writeId": "w"},
+            "invalid type: number, expected a string",
+        ),
         ("fs/readFile", {}, "missing field `path`"),
         ("fs/writeFile", {"path": "file:///x"}, "missing field `dataBase64`"),
         ("fs/remove", {"path": "file:///x", "force": "yes"}, "invalid type: string, expected a boolean"),
@@ -128,8 +132,10 @@ def test_bad_parameters_are_described_in_the_words_of_the_reference(
         ),
         (
             {"sandboxOverride": "zz"},
-            "unknown variant `zz`, expected one of `noOverride`, `escalatedSandboxWithRestrictions`, "
-            "`bypassSandboxFirstAttempt`",
+            (
+                "unknown variant `zz`, expected one of `noOverride`, `escalatedSandboxWithRestrictions`, "
+                "`bypassSandboxFirstAttempt`"
+            ),
         ),
         (
             {"permissions": {"type": "zz"}},
@@ -168,8 +174,9 @@ def test_null_and_absence_mean_the_same() -> None:
     st.sampled_from(sorted(METHODS)),
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: st.lists(inner)
-        | st.dictionaries(st.sampled_from(sorted(REAL_CLIENT_START)) | st.text(), inner),
+        lambda inner: (
+            st.lists(inner) | st.dictionaries(st.sampled_from(sorted(REAL_CLIENT_START)) | st.text(), inner)
+        ),
         max_leaves=10,
     ),
 )

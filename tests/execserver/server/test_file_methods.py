@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import errno
 import os
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def _tree(tmp_path: Path) -> Path:
     (tmp_path / "link").symlink_to("a.txt")
     (tmp_path / "dl").symlink_to("d")
     (tmp_path / "dangling").symlink_to("nowhere")
-    os.mkfifo(tmp_path / "fifo")
+    subprocess.run(["mkfifo", tmp_path / "fifo"], check=True)
     return tmp_path
 
 

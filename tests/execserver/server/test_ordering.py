@@ -92,6 +92,7 @@ def test_methods_without_parameters_take_none(params: object, message: str) -> N
         async with lab() as it:
             client = await it.ready()
             assert await client.error("environment/status", params) == {"code": -32602, "message": message}
+            accepted: dict[str, object] | None
             for accepted in (None, {}):
                 assert await client.result("environment/status", accepted) == {"status": "ready"}
 

@@ -8,20 +8,7 @@ import uuid
 from execserver.adapters.ports import StreamName
 from execserver.server.settings import Settings
 from tests.fakes.process_host import ScriptedHost
-from tests.fakes.wire_client import Lab, WireClient, encoded, lab, start_params
-
-
-async def resumed(it: Lab, session_id: str) -> WireClient:
-    """A new connection to the session, as soon as the server has noticed the loss of the old one."""
-    client = await it.connect()
-    for _ in range(200):
-        answer = await client.call("initialize", {"clientName": "other", "resumeSessionId": session_id})
-        if "result" in answer:
-            assert answer["result"]["sessionId"] == session_id
-            return client
-        assert answer["error"]["code"] == -32010
-        await asyncio.sleep(0.005)
-    raise AssertionError("the old connection is still attached")
+from tests.fakes.wire_client import encoded, lab, start_params
 
 
 def test_a_session_id_is_a_random_uuid() -> None:
@@ -63,7 +50,7 @@ def test_output_made_while_detached_is_read_back_and_not_sent_again() -> None:
             await first.aclose()
             await asyncio.sleep(0.02)
             await process.emit(StreamName.STDOUT, b"two")
-            second = await resumed(it, session_id)
+            second = await it.resume(session_id)
             # Events flow at once; calls still need the second step.
             await process.emit(StreamName.STDOUT, b"three")
             event = await second.next_event()
@@ -91,7 +78,7 @@ def test_a_poll_of_the_lost_connection_does_not_delay_the_resume() -> None:
             await first.start("a")
             await first.post("process/read", {"processId": "a", "waitMs": 60_000})
             await first.aclose()
-            second = await resumed(it, session_id)
+            second = await it.resume(session_id)
             await second.raw('{"method":"initialized"}')
             assert await second.result("process/terminate", {"processId": "a"}) == {"running": True}
 
@@ -108,7 +95,7 @@ def test_a_start_under_way_when_the_connection_is_lost_belongs_to_the_session() 
             await first.post("process/start", start_params("a", "/bin/echo", "hi"))
             await asyncio.sleep(0.02)
             await first.aclose()
-            second = await resumed(it, session_id)
+            second = await it.resume(session_id)
             await second.raw('{"method":"initialized"}')
             host.gate.set()
             events = await second.events_until_closed()
@@ -126,9 +113,8 @@ def test_a_detached_session_ends_after_its_time_with_all_its_processes() -> None
             await first.aclose()
             process = it.host.processes[0]
             async with asyncio.timeout(2):
-                await process.wait_exit()
-                while not process.is_closed:
-                    await asyncio.sleep(0.005)
+                await process.closed.wait()
+            assert process.is_killed
             client = await it.connect()
             error = await client.error("initialize", {"clientName": "x", "resumeSessionId": session_id})
             assert error == {"code": -32600, "message": f"unknown session id {session_id}"}
@@ -144,7 +130,7 @@ def test_each_detach_starts_a_new_period() -> None:
             for _ in range(3):
                 await client.aclose()
                 await asyncio.sleep(0.1)
-                client = await resumed(it, session_id)
+                client = await it.resume(session_id)
 
     asyncio.run(scenario())
 
@@ -157,7 +143,7 @@ def test_a_breach_detaches_the_session_instead_of_ending_it() -> None:
             await first.start("a")
             await first.raw('{"method":"nonsense"}')
             await first.is_dropped()
-            await resumed(it, session_id)
+            await it.resume(session_id)
             assert not it.host.processes[0].is_killed
 
     asyncio.run(scenario())

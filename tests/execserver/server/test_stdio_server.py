@@ -7,7 +7,7 @@ import contextlib
 import json
 import os
 from collections.abc import AsyncIterator
-from typing import Any
+from typing import Any, BinaryIO, Literal
 
 import pytest
 
@@ -48,16 +48,20 @@ class Peer:
         return await asyncio.wait_for(self._reader.read(), WAIT_S)
 
 
+def _raw(descriptor: int, mode: Literal["rb", "wb"]) -> BinaryIO:
+    return open(descriptor, mode, buffering=0)
+
+
 @contextlib.asynccontextmanager
 async def stdio_lab(host: ScriptedHost) -> AsyncIterator[Peer]:
     their_in, our_out = os.pipe()
     our_in, their_out = os.pipe()
-    with open(their_in, "rb", buffering=0) as source, open(their_out, "wb", buffering=0) as sink:
+    with _raw(their_in, "rb") as source, _raw(their_out, "wb") as sink:
         server = asyncio.create_task(
             serve_stdio(source, sink, host=host, settings=Settings(flush_s=0.2), version="1")
         )
         reader = asyncio.StreamReader()
-        with open(our_in, "rb", buffering=0) as answers:
+        with _raw(our_in, "rb") as answers:
             transport, _ = await asyncio.get_running_loop().connect_read_pipe(
                 lambda: asyncio.StreamReaderProtocol(reader), answers
             )

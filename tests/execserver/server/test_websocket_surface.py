@@ -162,11 +162,7 @@ def test_a_close_frame_of_the_client_detaches_and_is_not_answered() -> None:
             client = await it.connect()
             session_id = await client.initialize()
             await client.aclose()
-            again = await it.connect()
-            async with asyncio.timeout(WAIT_S):
-                params = {"clientName": "x", "resumeSessionId": session_id}
-                while "error" in await again.call("initialize", params):
-                    await asyncio.sleep(0.005)
+            await it.resume(session_id)
 
     asyncio.run(scenario())
 
@@ -179,9 +175,7 @@ def test_a_port_in_use_is_refused_with_its_address() -> None:
                 address=WebSocketAddress(host="127.0.0.1", port=port),
                 authenticator=CapabilityToken.of_token("x"),
             )
-            server = running_websocket_server(
-                options, host=ScriptedHost(), settings=Settings(), version="0"
-            )
+            server = running_websocket_server(options, host=ScriptedHost(), settings=Settings(), version="0")
             with pytest.raises(ListenRefused, match=f"cannot listen on `ws://127.0.0.1:{port}`"):
                 await server.__aenter__()
 

@@ -96,7 +96,6 @@ def load_seccomp_filter(program: bytes, machine: str) -> None:
         program: the filter, 8 bytes an instruction, in native byte order.
         machine: `os.uname().machine`.
     """
-
     buffer = ctypes.create_string_buffer(program, len(program))
     # struct sock_fprog: a count of instructions and where they are, with native alignment between
     argument = struct.pack("@HP", len(program) // 8, ctypes.addressof(buffer))
