@@ -192,11 +192,11 @@ def main(  # noqa: PLR0913 - one parameter per option of the command
 
 async def _run(listen: Listen, authenticator: Authenticator, settings: Settings) -> None:
     # Here, because `--help` and refused options need none of it.
-    from execserver.adapters.sandbox_host import SandboxHost
+    from execserver.adapters.hosts import process_host
     from execserver.adapters.websocket import WebSocketOptions
     from execserver.server.serving import serve_stdio, serve_websocket
 
-    host = SandboxHost(variables=dict(os.environ))
+    host = process_host(os.environ)
     with contextlib.suppress(asyncio.CancelledError), _stopped_by_signals():
         if isinstance(listen, StandardStreams):
             with _raw(sys.stdin, "rb") as source, _raw(sys.stdout, "wb") as sink:

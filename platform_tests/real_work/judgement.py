@@ -52,6 +52,11 @@ class Side:
         return canaries
 
     @property
+    def cpu_seconds(self) -> float:
+        """Processor time of all steps together."""
+        return float(sum(step["cpu_seconds"] for step in self.answer.get("steps", ())))
+
+    @property
     def steps(self) -> Mapping[str, int]:
         """Exit code of each step."""
         return {step["name"]: step["code"] for step in self.answer.get("steps", ())}
@@ -87,7 +92,7 @@ def judge_case(project: Project, outside: Side, inside: Side) -> Case:
     unexcused, untrue = junit.judge(found, project.name, EXPECTED)
     problems = (
         *_run_problems(outside, inside),
-        *_test_count_problems(project, outside),
+        *_control_problems(project, outside),
         *(str(difference) for difference in unexcused),
         *(f"{entry.test}: the expected difference did not come true" for entry in untrue),
         *(
@@ -114,10 +119,13 @@ def _run_problems(outside: Side, inside: Side) -> Iterator[str]:
         yield f"inside: the sandbox reports {error}"
 
 
-def _test_count_problems(project: Project, outside: Side) -> Iterator[str]:
+def _control_problems(project: Project, outside: Side) -> Iterator[str]:
     ran = sum(junit.count(outside.outcomes).values())
     if ran < project.least_tests:
         yield f"outside: {ran} tests, at least {project.least_tests} were expected"
+    for test in junit.failures(outside.outcomes):
+        if test not in project.known_failures:
+            yield f"{test}: fails outside already, so that its failure inside would prove nothing"
 
 
 def _canary_problems(outside: Side, inside: Side) -> Iterator[str]:

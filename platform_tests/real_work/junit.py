@@ -20,6 +20,8 @@ Outcomes = Mapping[str, tuple[str, ...]]
 ABSENT: Final[tuple[str, ...]] = ()
 """The outcomes of a test that did not run."""
 
+_BAD: Final = frozenset({"error", "failure"})
+
 _ADDRESS: Final = re.compile(r"\b0x[0-9a-f]{6,16}\b")
 
 
@@ -94,6 +96,11 @@ def judge(
     return unexcused, untrue
 
 
+def failures(outcomes: Outcomes) -> list[str]:
+    """The ids of the tests that failed or broke, sorted."""
+    return sorted(test for test, reported in outcomes.items() if _BAD.intersection(reported))
+
+
 def _identity(case: ET.Element) -> str:
     # parameters are sometimes named by an object's address, which is another one in every process
     return _ADDRESS.sub("0x...", f"{case.get('classname', '')}::{case.get('name', '')}")
@@ -101,7 +108,7 @@ def _identity(case: ET.Element) -> str:
 
 def _outcome(case: ET.Element) -> str:
     kinds = {child.tag for child in case}
-    for kind in ("error", "failure"):
+    for kind in sorted(_BAD):
         if kind in kinds:
             return kind
     skipped = case.find("skipped")

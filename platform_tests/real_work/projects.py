@@ -58,6 +58,7 @@ class Project:
         results: how the tests tell their outcomes.
         least_tests: fewer tests than this mean that the suite did not really run.
         built: names of files, as glob patterns below the copy, that a real build leaves.
+        known_failures: ids of tests that may fail on both sides, for a reason that is given there.
         subdirectory: the part of the source distribution that is built.
         place: where the workspace lies.
     """
@@ -70,6 +71,7 @@ class Project:
     results: Results
     least_tests: int
     built: tuple[str, ...] = ()
+    known_failures: frozenset[str] = frozenset()
     subdirectory: str = "."
     place: Place = Place.WORK
 
@@ -113,6 +115,9 @@ def _pytest(*arguments: str) -> Step:
 
 
 _PYTEST: Final = "pytest==9.0.2"
+_MYPY: Final = "mypy==1.18.2"
+"""Some tests start it in a process of its own; later ones word messages otherwise than those tests expect."""
+
 _SETUPTOOLS: Final = ("setuptools==80.9.0", "wheel==0.45.1")
 
 _ATTRS: Final = Project(
@@ -122,14 +127,14 @@ _ATTRS: Final = Project(
     requirements=(
         *("hatchling==1.28.0", "hatch-vcs==0.5.0", "hatch-fancy-pypi-readme==25.1.0"),
         *(_PYTEST, "hypothesis==6.150.0", "cloudpickle==3.1.2", "pympler==1.1"),
-        # its type checker tests start the checker in a process of its own, for every test;
-        # younger checkers word their messages in another way than these tests expect
-        *("pytest-mypy-plugins==3.2.0", "mypy==1.18.2"),
+        *("pytest-mypy-plugins==3.2.0", _MYPY),
     ),
     # a fixed seed: both runs have to try the same examples
     steps=(_INSTALL, _pytest("--hypothesis-seed=0")),
     results=Results.JUNIT,
-    least_tests=1400,
+    least_tests=1450,
+    # needs `inspect.signature` of a callable instance as later patch releases of Python 3.11 have it
+    known_failures=frozenset({"tests.test_converters.TestPipe::test_wrapped_annotation"}),
 )
 
 _CLICK: Final = Project(
@@ -157,10 +162,10 @@ _WRAPT: Final = Project(
     name="wrapt",
     distribution="wrapt",
     version="2.0.1",
-    requirements=(*_SETUPTOOLS, _PYTEST),
+    requirements=(*_SETUPTOOLS, _PYTEST, _MYPY),
     steps=(_INSTALL, _pytest("tests")),
     results=Results.JUNIT,
-    least_tests=400,
+    least_tests=550,
     built=(f"{SITE}/wrapt/_wrappers.*.so",),
 )
 

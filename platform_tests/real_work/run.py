@@ -12,8 +12,9 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any, Final
 
 from platform_tests.real_work import driver, judgement, junit, prepare, trees, trs
@@ -27,7 +28,6 @@ _GRACE_S: Final = 30
 
 _SANDBOXCTL: Final = "from sandboxing.cli.entry import main; main()"
 
-_REQUEST: Final = "_request.json"
 _ANSWER: Final = "_answer.json"
 
 
@@ -74,9 +74,14 @@ def run_project(project: Project, work: Work) -> judgement.Case:
     venv = work.below("environments", project.name)
     prepare.make_environment(project, venv, work.preparing)
     shutil.copyfile(driver.__file__, work.below("driver.py"))
-    outside = _run_side(project, work, venv, _plain)
-    inside = _run_side(project, work, venv, _sandboxed)
+    outside = _run_side(project, work, venv, _Where.OUTSIDE)
+    inside = _run_side(project, work, venv, _Where.INSIDE)
     return judgement.judge_case(project, outside, inside)
+
+
+class _Where(Enum):
+    OUTSIDE = "outside"
+    INSIDE = "inside"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +93,9 @@ class _Launch:
     report: str
 
 
-def _plain(launch: _Launch) -> tuple[str, ...]:
-    return launch.argv
-
-
-def _sandboxed(launch: _Launch) -> tuple[str, ...]:
+def _wrapped(launch: _Launch, where: _Where) -> tuple[str, ...]:
+    if where is _Where.OUTSIDE:
+        return launch.argv
     return (
         *sandbox_command(),
         *("run", "--policy", "workspace-write", "--workspace", launch.copy),
@@ -100,25 +103,22 @@ def _sandboxed(launch: _Launch) -> tuple[str, ...]:
     )
 
 
-def _run_side(
-    project: Project, work: Work, venv: str, wrap: Callable[[_Launch], tuple[str, ...]]
-) -> judgement.Side:
+def _run_side(project: Project, work: Work, venv: str, where: _Where) -> judgement.Side:
     # both sides build at the same path, one after the other: paths get into what compilers make
-    side = wrap.__name__.strip("_")
     parent = work.temporary if project.place is Place.SLASH_TMP else work.below("copies")
     holder = os.path.join(parent, project.name)
     copy = prepare.fresh_copy(project, work.below("downloads"), holder)
-    canary = work.below("canaries", f"{project.name}-{side}")
-    request = work.below(f"{project.name}{_REQUEST}")
+    canary = work.below("canaries", f"{project.name}-{where.value}")
+    request = work.below("logs", f"{project.name}-{where.value}.request.json")
     answer = os.path.join(copy, _ANSWER)
-    report = work.below(f"{project.name}-{side}.report.json")
+    report = work.below("logs", f"{project.name}-{where.value}.report.json")
     argv = (os.path.join(venv, "bin", "python"), work.below("driver.py"), request, answer)
     with socket.create_server(("127.0.0.1", 0)) as listener:
         _write_request(request, project, copy, canary, venv, listener.getsockname()[1])
         started = time.monotonic()
-        code, log = _start(wrap(_Launch(argv=argv, copy=copy, report=report)), copy, venv, work)
+        code, log = _start(_wrapped(_Launch(argv=argv, copy=copy, report=report), where), copy, venv, work)
         seconds = time.monotonic() - started
-    with open(work.below("logs", f"{project.name}-{side}.log"), "wb") as file:
+    with open(work.below("logs", f"{project.name}-{where.value}.log"), "wb") as file:
         file.write(log)
     result = judgement.Side(
         code=code,
@@ -130,7 +130,7 @@ def _run_side(
         canary_exists=os.path.exists(canary),
         log=log.decode(errors="replace"),
     )
-    os.rename(holder, f"{holder}.{side}")
+    os.rename(holder, f"{holder}.{where.value}")
     return result
 
 

@@ -19,6 +19,7 @@ _COLUMNS: Final = (
     "differences",
     "seconds outside / inside",
     "inside to outside",
+    "same of CPU time",
     "canary",
     "verdict",
 )
@@ -43,11 +44,16 @@ def _row(case: Case) -> tuple[str, ...]:
         _counts(inside),
         str(case.different),
         f"{outside.seconds:.1f} / {inside.seconds:.1f}",
-        f"{inside.seconds / outside.seconds:.2f}" if outside.seconds else "?",
+        _ratio(inside.seconds, outside.seconds),
+        _ratio(inside.cpu_seconds, outside.cpu_seconds),
         f"{'held' if case.canary_held else 'FAILED'}: "
         + ", ".join(f"{key} {canaries.get(key, '?')}" for key in ("create", "open", "connect")),
         "FAILED" if case.problems else "ok",
     )
+
+
+def _ratio(inside: float, outside: float) -> str:
+    return f"{inside / outside:.2f}" if outside else "?"
 
 
 def _counts(side: Side) -> str:

@@ -10,6 +10,16 @@ from typing import Final
 
 from platform_tests.real_work.junit import collect
 
+_OUTCOMES: Final = {
+    "PASS": "passed",
+    "FAIL": "failure",
+    "SKIP": "skipped",
+    "XFAIL": "xfailed",
+    "XPASS": "failure",
+    "ERROR": "error",
+}
+"""Automake's words, as in the manual's chapter about the test driver, in those of pytest's records."""
+
 _RESULT: Final = ":test-result:"
 _GLOBAL: Final = ":global-test-result:"
 
@@ -31,4 +41,4 @@ def parse(documents: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 def _results(text: str, field: str) -> list[str]:
     values = [line.removeprefix(field).split() for line in text.splitlines() if line.startswith(field)]
-    return [words[0].lower() for words in values if words]
+    return [_OUTCOMES.get(words[0], words[0]) for words in values if words]

@@ -87,7 +87,13 @@ def _width() -> int:
 
 
 def explanation_json(explanation: Explanation) -> dict[str, Any]:
-    """The explanation as its public JSON shape; `bound_to` is null for a rule without an effect here."""
+    """The explanation as its public JSON shape.
+
+    `filesystem.rules` and `protected_names` hold one object a rule, `network` one of the same shape: `rule`
+    is its origin, `written` its place in the policy's words, `spelled` that as native path, `bound_to` what
+    it leads to (null without an effect here, with the `reason`), `hold` null where no plan could be made.
+    `refusal` says why a run would not start. `backend`, `host` and `plan` are null without a backend.
+    """
     document, bound, planned = explanation.document, explanation.bound, explanation.planned
     enforcement = planned.enforcement if planned is not None else None
     return {
@@ -135,7 +141,11 @@ def explanation_json(explanation: Explanation) -> dict[str, Any]:
 
 
 def answer_json(answered: Answer, explanation: Explanation) -> dict[str, Any]:
-    """The answer as its public JSON shape; `inside` is what the mounts alone give, null when unknown."""
+    """The answer as its public JSON shape.
+
+    `enforced` is the deciding rule with what holds it, null when no rule covers the path. `inside` is what
+    the mounts alone give: a mode, `own` where the sandbox shows something of its own, null when unknown.
+    """
     decision, deciding = answered.decision, answered.deciding
     return {
         "version": EXPLANATION_VERSION,

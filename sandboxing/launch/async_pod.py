@@ -190,4 +190,6 @@ class AsyncPod:
                 data = data[sent:]
             await asyncio.get_running_loop().sock_sendall(self.channel.socket, data)
         except (BrokenPipeError, ConnectionResetError) as error:
-            raise SetupFailed("cannot reach `the sandbox`: it has ended", step="send") from error
+            # its last words, if it had any, say more than the broken channel does
+            if await self._next() is None:
+                raise SetupFailed("cannot reach `the sandbox`: it has ended", step="send") from error

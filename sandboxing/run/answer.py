@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sandboxing.backends.linux.simulate import PlanView
 from sandboxing.backends.linux.steps import LinuxPlan
+from sandboxing.binding.bound import RuleOrigin
 from sandboxing.binding.decide import Decision, DecisionIndex
 from sandboxing.contract.backend import Planned
 from sandboxing.paths.native import PathDialect
@@ -53,15 +54,17 @@ def answer(explanation: Explanation, machine: Machine, path: str, access: Access
     resolved = machine.resolve(path)
     decision = DecisionIndex(explanation.bound).decide(access, resolved)
     inside = _inside(explanation, resolved)
+    deciding = None if decision.rule is None else _at(explanation, decision.rule, resolved)
+    private_tmp = deciding is not None and deciding.origin is RuleOrigin.PRIVATE_TMP
     return Answer(
         given=path,
         resolved=resolved,
         access=access,
         decision=decision,
-        deciding=None if decision.rule is None else _at(explanation, decision.rule, resolved),
+        deciding=deciding,
         losing=tuple(_at(explanation, rule, resolved) for rule in decision.losers),
         inside=inside,
-        own=inside is None and _is_linux_plan(explanation.planned),
+        own=private_tmp or (inside is None and _is_linux_plan(explanation.planned)),
     )
 
 

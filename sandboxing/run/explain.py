@@ -362,7 +362,7 @@ def _environment(bound: BoundPolicy, caller: Mapping[str, str]) -> ExplainedEnvi
 def _limits(bound: BoundPolicy, planned: Planned | None) -> Iterator[ExplainedLimit]:
     held = dict(_held_limits(None if planned is None else planned.plan))
     if planned is not None:
-        held["wall_s"] = "ended by the runner"
+        held |= dict.fromkeys(("wall_s", "output_mb"), "ended by the runner")
     for name, unit, scope in _LIMITS:
         value: float | None = getattr(bound.limits, name)
         if value is not None:

@@ -110,7 +110,7 @@ def test_automake_results_are_read_for_each_test_of_a_file() -> None:
     several = ":test-result: PASS one\n:test-result: FAIL two\n:global-test-result: FAIL\n"
     alone = ":test-global-result: x\n:global-test-result: XFAIL\n"
     assert trs.parse({"a.trs": several, "b.trs": alone}) == {
-        "a.trs": ("fail", "pass"),
+        "a.trs": ("failure", "passed"),
         "b.trs": ("xfail",),
     }
 

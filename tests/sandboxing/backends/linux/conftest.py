@@ -1,4 +1,4 @@
-"""The option that writes golden plans anew; pytest knows it when this directory is named on its command line."""
+"""The option that writes golden plans anew; it exists when this directory is named on the command line."""
 
 from __future__ import annotations
 
