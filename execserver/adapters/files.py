@@ -181,7 +181,7 @@ def _remove(operation: Remove) -> Done:
             with _descend(operation.path) as (parent, name):
                 _remove_one(name, parent)
         elif operation.depth is Depth.SINGLE:
-            _remove_one(operation.path, None)
+            _remove_one(operation.path, parent=None)
         else:
             _remove_tree(operation.path)
     except FileNotFoundError:
@@ -202,7 +202,7 @@ def _remove_one(path: str, parent: int | None) -> None:
 
 def _remove_tree(path: str) -> None:
     try:
-        _remove_one(path, None)
+        _remove_one(path, parent=None)
     except OSError as error:
         # POSIX lets a system say either for a directory that is not empty.
         if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:

@@ -1,4 +1,4 @@
-"""Which process host this system has; the server's only question of that kind, answered by the registry's label.
+"""Which process host this system has; the registry's label answers it.
 
 The host's module exists on its own system only, so it is imported by name.
 """

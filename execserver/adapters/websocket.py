@@ -97,16 +97,16 @@ class WebSocketListener:
     async def _respond(self, request: web.BaseRequest) -> web.StreamResponse:
         # Browsers always send it, and nobody else does: a web page must never reach this server.
         if "Origin" in request.headers:
-            return _answer(403)
+            return _answer(status=403)
         if request.path == "/readyz":
-            return _answer(200 if request.method in {"GET", "HEAD"} else 405)
+            return _answer(status=200 if request.method in {"GET", "HEAD"} else 405)
         if request.path != "/" or request.method != "GET":
-            return _answer(404)
+            return _answer(status=404)
         refusal = self._options.authenticator.refusal(request.headers.get("Authorization"), now_s=time.time())
         if refusal is not None:
-            return _answer(401, refusal)
+            return _answer(status=401, text=refusal)
         if len(self._connections) >= self._options.max_connections:
-            return _answer(503)
+            return _answer(status=503)
         return await self._upgrade(request)
 
     async def _upgrade(self, request: web.BaseRequest) -> web.StreamResponse:
@@ -195,7 +195,7 @@ async def _ping(websocket: web.WebSocketResponse, interval_s: float) -> None:
         return
 
 
-def _answer(status: int, text: str | None = None) -> web.Response:
+def _answer(*, status: int, text: str | None = None) -> web.Response:
     return web.Response(status=status, text=text, headers=_HEADERS)
 
 

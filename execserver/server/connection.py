@@ -132,7 +132,7 @@ class Connection:
         try:
             reply = await self._reply_to(request)
         except RequestFailed as failure:
-            await self._send(encode_error(request.id, failure), None)
+            await self._send(encode_error(request.id, failure), then=None)
             return
         await self._send_reply(request.id, reply)
 
@@ -179,7 +179,7 @@ class Connection:
         failure = RequestFailed(
             f"{self._transport.parse_context}: {malformed.message}", rpc_code=RpcCode.INVALID_REQUEST
         )
-        await self._send(encode_error(MALFORMED_ID, failure), None)
+        await self._send(encode_error(MALFORMED_ID, failure), then=None)
 
     async def _send(self, frame: bytes, then: Callable[[], None] | None) -> None:
         await self._outbox.slot()

@@ -30,7 +30,7 @@ PLACES = ("src/a", ".git/config", "../home/.ssh/key", "../home/note", "../beside
 TRY_ALL = """
 for path in "$@"; do
   if cat "$path" >/dev/null 2>&1; then echo read yes; else echo read no; fi
-  if : 2>/dev/null >>"$path"; then echo write yes; else echo write no; fi
+  if (: >>"$path") 2>/dev/null; then echo write yes; else echo write no; fi
 done
 exit 0
 """

@@ -95,7 +95,7 @@ def diagnose(machine: Machine) -> Diagnosis:
         host = machine.confining_host()
     except SandboxctlError as error:
         trial = Trial(step="backend", message=error.message, hint=error.hint)
-        return Diagnosis(capabilities=None, trial=trial, versions=_versions(None))
+        return Diagnosis(capabilities=None, trial=trial, versions=_versions(capabilities=None))
     capabilities = host.probe()
     return Diagnosis(capabilities=capabilities, trial=_try(host, machine), versions=_versions(capabilities))
 

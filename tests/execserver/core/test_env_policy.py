@@ -87,7 +87,7 @@ def test_the_recorded_cases_come_out_as_recorded(
 
 def test_without_a_policy_the_overlay_is_everything_but_the_protected_names() -> None:
     overlay = {"A": "1", "node_repl_auth_TOKEN": "q", "CODEX_EXEC_SERVER_EXIT_ON_STDIN_CLOSE": "1"}
-    assert names(None, overlay) == {"A"}
+    assert names(of=None, overlay=overlay) == {"A"}
 
 
 @given(

@@ -68,7 +68,7 @@ def test_the_rule_is_the_protocols(situation: tuple[ReadRequest, ProcessView], p
 
 
 # As recorded: three chunks of four bytes, then exit and close.
-DONE = (chunk(1, 4), chunk(2, 4), chunk(3, 4))
+DONE = (chunk(seq=1, size=4), chunk(seq=2, size=4), chunk(seq=3, size=4))
 
 
 @pytest.mark.parametrize(

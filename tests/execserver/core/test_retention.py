@@ -23,10 +23,10 @@ def test_what_is_kept_is_the_longest_tail_that_fits(
             break
         kept.insert(0, chunk)
     # An empty chunk in front of one that was evicted may differ; bytes and limits may not.
-    assert b"".join(c.data for c in log.after(-1)) == b"".join(c.data for c in kept)
+    assert b"".join(c.data for c in log.after(seq=-1)) == b"".join(c.data for c in kept)
     assert len(log) <= max_chunks
-    assert log.size == sum(len(c.data) for c in log.after(-1)) <= max_bytes
-    assert log.after(after) == tuple(c for c in log.after(-1) if c.seq > after)
+    assert log.size == sum(len(c.data) for c in log.after(seq=-1)) <= max_bytes
+    assert log.after(after) == tuple(c for c in log.after(seq=-1) if c.seq > after)
 
 
 def test_three_megabytes_leave_the_last_one() -> None:

@@ -35,7 +35,7 @@ REAL_CLIENT_START: dict[str, Any] = {
     "processId": "1-0b9b2b1c-0000-4000-8000-000000000000",
     "metadata": {"threadId": "0199b2b1-0000-7000-8000-000000000000", "toolCallId": "call_1"},
     "argv": ["/bin/bash", "-lc", "echo hi"],
-    "cwd": "file:///work/my%20project",
+    "cwd": "file:///srv/my%20project",
     "envPolicy": {
         "inherit": "all",
         "ignoreDefaultExcludes": True,
@@ -64,8 +64,8 @@ REAL_CLIENT_START: dict[str, Any] = {
             },
             "network": "restricted",
         },
-        "cwd": "file:///work/my%20project",
-        "workspaceRoots": ["file:///work/my%20project"],
+        "cwd": "file:///srv/my%20project",
+        "workspaceRoots": ["file:///srv/my%20project"],
         "windowsSandboxLevel": "disabled",
         "windowsSandboxProxySettingsMode": "reconcile",
         "useLegacyLandlock": False,
@@ -80,7 +80,7 @@ def test_a_start_of_the_real_client_is_understood() -> None:
     params = decode_params(METHODS["process/start"], REAL_CLIENT_START)
     assert isinstance(params, ProcessStartParams)
     assert params.argv == ("/bin/bash", "-lc", "echo hi")
-    assert params.cwd.text == "file:///work/my%20project"
+    assert params.cwd.text == "file:///srv/my%20project"
     assert params.env_policy is not None
     assert params.env_policy.inherit is Inherit.ALL
     assert params.sandbox is not None
@@ -237,12 +237,12 @@ def test_a_spliced_output_notification_is_the_type_it_stands_for(
 
 def test_exit_and_close_notifications_are_the_types_they_stand_for() -> None:
     notices = ProcessNotices("p")
-    exited = json.loads(notices.exited(4, exit_code=-1, sandbox_denied=True))
+    exited = json.loads(notices.exited(seq=4, exit_code=-1, sandbox_denied=True))
     assert exited["method"] == "process/exited"
     assert ProcessExited.model_validate(exited["params"]) == ProcessExited(
         process_id="p", seq=4, exit_code=-1, sandbox_denied=True
     )
-    closed = json.loads(notices.closed(5))
+    closed = json.loads(notices.closed(seq=5))
     assert closed["method"] == "process/closed"
     assert ProcessClosed.model_validate(closed["params"]) == ProcessClosed(process_id="p", seq=5)
 

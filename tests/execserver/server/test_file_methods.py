@@ -44,7 +44,7 @@ def call(method: str, tree: Path, name: str, **more: object) -> dict[str, Any]:
     return asyncio.run(_call(method, {"path": f"{tree.as_uri()}/{name}", **more}))
 
 
-def failure(code: int, number: int) -> dict[str, Any]:
+def failure(number: int, *, code: int) -> dict[str, Any]:
     return {"error": {"code": code, "message": f"{os.strerror(number)} (os error {number})"}}
 
 
@@ -71,14 +71,16 @@ def test_what_is_not_there_is_not_found_under_its_own_code(tree: Path) -> None:
         ("fs/createDirectory", {"recursive": False}),
         ("fs/writeFile", {"dataBase64": ""}),
     ):
-        assert call(method, tree, "nope/x", **more) == failure(-32004, errno.ENOENT)
+        assert call(method, tree, "nope/x", **more) == failure(errno.ENOENT, code=-32004)
 
 
 def test_links_are_refused_when_they_shall_not_be_followed(tree: Path) -> None:
     refused = {"followSymlinks": False}
-    assert call("fs/readFile", tree, "link", **refused) == failure(-32603, errno.ELOOP)
-    assert call("fs/writeFile", tree, "link", dataBase64="YQ==", **refused) == failure(-32603, errno.ELOOP)
-    assert call("fs/createDirectory", tree, "dl/zz", **refused) == failure(-32603, errno.ENOTDIR)
+    assert call("fs/readFile", tree, "link", **refused) == failure(errno.ELOOP, code=-32603)
+    assert call("fs/writeFile", tree, "link", dataBase64="YQ==", **refused) == failure(
+        errno.ELOOP, code=-32603
+    )
+    assert call("fs/createDirectory", tree, "dl/zz", **refused) == failure(errno.ENOTDIR, code=-32603)
     for name in ("link", "dl", "dangling", "dl/f1"):
         assert call("fs/getMetadata", tree, name, **refused) == {
             "error": {"code": -32600, "message": "path contains a symbolic link"}
@@ -120,7 +122,7 @@ def test_a_write_creates_truncates_and_goes_through_a_dangling_link(tree: Path) 
     for name in ("new", "a.txt", "dangling"):
         assert call("fs/writeFile", tree, name, dataBase64="YWJj") == {"result": {}}
     assert [(tree / name).read_bytes() for name in ("new", "a.txt", "nowhere")] == [b"abc"] * 3
-    assert call("fs/writeFile", tree, "d", dataBase64="YWJj") == failure(-32603, errno.EISDIR)
+    assert call("fs/writeFile", tree, "d", dataBase64="YWJj") == failure(errno.EISDIR, code=-32603)
 
 
 def test_bad_base64_of_a_file_has_a_code_of_its_own(tree: Path) -> None:
@@ -135,13 +137,13 @@ def test_bad_base64_of_a_file_has_a_code_of_its_own(tree: Path) -> None:
 def test_directories_are_made_with_their_parents_by_default(tree: Path) -> None:
     assert call("fs/createDirectory", tree, "n/x/y") == {"result": {}}
     assert call("fs/createDirectory", tree, "n/x/y") == {"result": {}}
-    assert call("fs/createDirectory", tree, "n", recursive=False) == failure(-32603, errno.EEXIST)
+    assert call("fs/createDirectory", tree, "n", recursive=False) == failure(errno.EEXIST, code=-32603)
     assert call("fs/createDirectory", tree, "m/x/y", followSymlinks=False) == {"result": {}}
     assert (tree / "m/x/y").is_dir()
 
 
 def test_removal_takes_everything_by_default_and_forgives_what_is_missing(tree: Path) -> None:
-    assert call("fs/remove", tree, "d", recursive=False) == failure(-32603, errno.ENOTEMPTY)
+    assert call("fs/remove", tree, "d", recursive=False) == failure(errno.ENOTEMPTY, code=-32603)
     assert call("fs/remove", tree, "dl") == {"result": {}}
     assert (tree / "d/f1").exists()
     for name in ("d", "d", "a.txt", "fifo"):
@@ -176,8 +178,8 @@ def test_with_a_sandbox_the_host_performs_the_operation(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("raised", "error"),
     [
-        (OSError(errno.EROFS, ""), failure(-32603, errno.EROFS)["error"]),
-        (OSError(errno.EACCES, ""), failure(-32600, errno.EACCES)["error"]),
+        (OSError(errno.EROFS, ""), failure(errno.EROFS, code=-32603)["error"]),
+        (OSError(errno.EACCES, ""), failure(errno.EACCES, code=-32600)["error"]),
         (
             StartFailure("no way", kind=FailureKind.SANDBOX_UNAVAILABLE),
             {"code": -32602, "data": {"kind": "sandboxUnavailable"}, "message": "no way"},

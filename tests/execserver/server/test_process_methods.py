@@ -216,7 +216,10 @@ def test_a_terminal_process_has_one_stream_a_size_and_a_shell() -> None:
             output = (await client.events_until_closed())[0]["params"]
             assert (output["stream"], output["chunk"]) == ("pty", encoded(b"SHELL=/bin/bash\n"))
             request = it.host.processes[0].request
-            assert (request.terminal, request.stdin) == (TerminalSize(24, 80), StdinMode.TERMINAL)
+            assert (request.terminal, request.stdin) == (
+                TerminalSize(rows=24, columns=80),
+                StdinMode.TERMINAL,
+            )
 
     asyncio.run(scenario())
 

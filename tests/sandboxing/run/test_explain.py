@@ -18,6 +18,7 @@ from sandboxing.policyfile.decode import decode_policy
 from sandboxing.policyfile.document import PolicyDocument
 from sandboxing.policyfile.shipped import load_shipped, shipped_names
 from sandboxing.profile.access import Access, AccessMode
+from sandboxing.profile.rule_id import RuleId
 from sandboxing.run.answer import answer
 from sandboxing.run.explain import ExplainedRule, Explanation, explain
 from sandboxing.run.machine import Machine
@@ -60,7 +61,9 @@ def test_every_row_of_the_plan_is_explained_once(policy: str) -> None:
 def test_every_bound_rule_is_explained_with_and_without_a_host_that_confines(policy: str) -> None:
     for machine in (linux_machine(), bare_machine()):
         explanation = explained(load_shipped(policy), machine)
-        bound = Counter((rule.rule, rule.path) for rule in explanation.bound.rules)
+        bound: Counter[tuple[RuleId, str | None]] = Counter(
+            (rule.rule, rule.path) for rule in explanation.bound.rules
+        )
         told = Counter((row.rule, row.bound_to) for row in rows(explanation))
         assert bound - told == Counter()
 
@@ -125,7 +128,10 @@ def test_patterns_that_are_protected_at_any_depth_are_told() -> None:
 
 
 def test_a_match_of_a_glob_and_the_glob_itself_are_told() -> None:
-    glob = {"path": {"type": "glob_pattern", "pattern": ":workspace_roots/**/*.py"}, "access": "deny"}
+    glob: dict[str, object] = {
+        "path": {"type": "glob_pattern", "pattern": ":workspace_roots/**/*.py"},
+        "access": "deny",
+    }
     told = explained(document(entry("root", "read"), glob)).filesystem
     match = next(row for row in told if row.origin is RuleOrigin.GLOB_MATCH)
     pattern = next(row for row in told if row.bound_to is not None and row.kind is None)
