@@ -117,7 +117,7 @@ class WebSocketListener:
         try:
             await websocket.prepare(request)
         except web.HTTPException as refusal:
-            return _answer(refusal.status, refusal.text)
+            return _answer(status=refusal.status, text=refusal.text)
         # A task of its own: the one we are in belongs to the HTTP library, which may cancel it.
         task = asyncio.create_task(self._converse(websocket, transport), name="websocket connection")
         self._connections.add(task)
