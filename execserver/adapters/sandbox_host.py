@@ -50,6 +50,7 @@ from sandboxing.launch.client import PodSource, SpawnerProcess
 from sandboxing.profile.context import SandboxContext
 from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_context
+from sandboxing.run.remembering import RememberingPlanner
 
 FILE_SERVICE: Final = "execserver.adapters.files_worker:answer"
 _FAILURE_KINDS: Final = {
@@ -229,7 +230,8 @@ class SandboxHost:
 class _Confining:
     """The backend that confines, and where its pods come from."""
 
-    backend: "LinuxBackend"
+    backend: LinuxBackend
+    planner: RememberingPlanner
     source: PodSource
     variables: dict[str, str]
 
@@ -244,7 +246,12 @@ class _Confining:
             backend = LinuxBackend.create()
         except SandboxUnavailable as error:
             raise StartFailure(_sandbox_text(error), kind=FailureKind.SANDBOX_UNAVAILABLE) from error
-        return cls(backend=backend, source=backend.spawner_process(service=FILE_SERVICE), variables=variables)
+        return cls(
+            backend=backend,
+            planner=RememberingPlanner(backend),
+            source=backend.spawner_process(service=FILE_SERVICE),
+            variables=variables,
+        )
 
     def prepare(self, context: SandboxContext, *, command_cwd: str | None) -> Prepared:
         """Bind and plan an intent.
@@ -255,7 +262,7 @@ class _Confining:
         try:
             return prepare_context(
                 context,
-                backend=self.backend,
+                backend=self.planner,
                 facts=hostfacts.gather(self.variables),
                 view=hostfacts.HostFileSystem(),
                 command_cwd=command_cwd,

@@ -97,7 +97,9 @@ class Ground:
 
     def policy(self, document: Mapping[str, Any]) -> str:
         """Write a policy, `{ground}` in it replaced by where this ground is; returns its path."""
-        text = json.dumps({"version": 1, "name": "under-test", **document})
+        is_wire_profile = "type" in document
+        heading = {} if is_wire_profile else {"version": 1, "name": "under-test"}
+        text = json.dumps({**heading, **document})
         return self.file("policies/under-test.json", text.replace("{ground}", self.path))
 
     def victim(self, name: str, arguments: Mapping[str, object]) -> tuple[str, ...]:

@@ -1,0 +1,210 @@
+"""Victim: system calls that no confined command has any business with, made as plainly as can be.
+
+Arguments are chosen so that the kernel itself would answer something else than the filter does; where that
+needs a privilege, the errno of an unprivileged caller is the answer outside.
+"""
+
+import sys
+
+assert sys.platform == "linux"
+
+import ctypes
+import mmap
+import os
+import pty
+import signal
+import socket
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from platform_tests.scenarios.victims.reporting import Operation, attempt, report
+
+_HIGH_BITS: Final = 1 << 32
+_BAD_ADDRESS: Final = 1
+_CLONE_NEWUSER: Final = 0x10000000
+_TIOCSTI: Final = 0x5412
+_X32_BIT: Final = 0x40000000
+
+# arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
+_NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
+    "x86_64": {
+        "getpid": 39, "socket": 41, "socketpair": 53, "clone": 56, "ioctl": 16, "mount": 165, "umount2": 166,
+        "pivot_root": 155, "add_key": 248, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321,
+        "userfaultfd": 323, "perf_event_open": 298, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
+        "clone3": 435, "mount_setattr": 442, "init_module": 175, "kexec_load": 246, "ptrace": 101,
+    },
+    "aarch64": {
+        "getpid": 172, "socket": 198, "socketpair": 199, "clone": 220, "ioctl": 29, "mount": 40, "umount2": 39,
+        "pivot_root": 41, "add_key": 217, "keyctl": 219, "unshare": 97, "setns": 268, "bpf": 280,
+        "userfaultfd": 282, "perf_event_open": 241, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
+        "clone3": 435, "mount_setattr": 442, "init_module": 105, "kexec_load": 104, "ptrace": 117,
+    },
+}  # fmt: skip
+
+
+def call(name: str, *arguments: int) -> int:
+    """Make a system call with whole machine words, so that no library narrows an argument."""
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    number = _NUMBERS[os.uname().machine][name]
+    result: int = library.syscall(ctypes.c_long(number), *(ctypes.c_ulong(value) for value in arguments))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), name)
+    return result
+
+
+def _plain(name: str, *arguments: int) -> Operation:
+    def make() -> None:
+        call(name, *arguments)
+
+    return make
+
+
+def _socket(family: int, kind: int) -> Operation:
+    def make() -> None:
+        os.close(call("socket", family, kind, 0))
+
+    return make
+
+
+def _pair(family: int, kind: int) -> Operation:
+    def make() -> None:
+        numbers = (ctypes.c_int * 2)()
+        call("socketpair", family, kind, 0, ctypes.addressof(numbers))
+        for number in numbers:
+            os.close(number)
+
+    return make
+
+
+def _io_uring() -> None:
+    parameters = ctypes.create_string_buffer(120)
+    os.close(call("io_uring_setup", 1, ctypes.addressof(parameters)))
+
+
+def _fork() -> tuple[int, int | None]:
+    return os.fork(), None
+
+
+def in_child(work: Operation, fork: Callable[[], tuple[int, int | None]] = _fork) -> Operation:
+    """Do it in a child, and tell what it met, or which signal killed it."""
+
+    def make() -> str | None:
+        read_end, write_end = os.pipe()
+        pid, terminal = fork()
+        if pid == 0:
+            os.write(write_end, attempt(work).encode())
+            os._exit(0)
+        os.close(write_end)
+        with os.fdopen(read_end) as pipe:
+            answer = pipe.read()
+        status = os.waitpid(pid, 0)[1]
+        if terminal is not None:
+            os.close(terminal)
+        if os.WIFSIGNALED(status):
+            return signal.Signals(os.WTERMSIG(status)).name
+        return None if answer == "ok" else answer
+
+    return make
+
+
+def _type_into_terminal(request: int) -> Operation:
+    def make() -> None:
+        text = ctypes.create_string_buffer(b"x")
+        call("ioctl", 0, request, ctypes.addressof(text))
+
+    return in_child(make, pty.fork)
+
+
+def _thread_keyring() -> None:
+    call("keyctl", 0, (1 << 64) - 1, 1)  # KEYCTL_GET_KEYRING_ID of the thread's own, made when missing
+
+
+def _x32_getpid() -> bool:
+    library = ctypes.CDLL(None, use_errno=True)
+    library.syscall.restype = ctypes.c_long
+    result = library.syscall(ctypes.c_long(_X32_BIT | _NUMBERS["x86_64"]["getpid"]))
+    if result < 0:
+        raise OSError(ctypes.get_errno(), "x32 getpid")
+    return True
+
+
+def _int80_getpid() -> bool:
+    # mov eax, 20 (getpid of i386); int 0x80; ret
+    code = mmap.mmap(-1, mmap.PAGESIZE, prot=mmap.PROT_READ | mmap.PROT_WRITE | mmap.PROT_EXEC)
+    code.write(b"\xb8\x14\x00\x00\x00\xcd\x80\xc3")
+    address = ctypes.addressof(ctypes.c_char.from_buffer(code))
+    return bool(ctypes.CFUNCTYPE(ctypes.c_int)(address)() == os.getpid())
+
+
+def _ordinary() -> dict[str, Operation]:
+    return {
+        "io_uring_setup": _io_uring,
+        "bpf": _plain("bpf", 9999, 0, 0),
+        "userfaultfd": _plain("userfaultfd", 1 << 30),
+        "perf_event_open": _plain("perf_event_open", _BAD_ADDRESS, 0, 0, 0, 0),
+        "keyctl": in_child(_thread_keyring),
+        "add_key": _plain("add_key", _BAD_ADDRESS, _BAD_ADDRESS, 0, 0, 0),
+        "mount": _plain("mount", _BAD_ADDRESS, _BAD_ADDRESS, _BAD_ADDRESS, 0, 0),
+        "umount2": _plain("umount2", _BAD_ADDRESS, 1 << 20),
+        "setns": _plain("setns", 9999, 0),
+        "clone3": _plain("clone3", _BAD_ADDRESS, 1),
+        "unshare-user": in_child(_plain("unshare", _CLONE_NEWUSER)),
+        "unshare-files": in_child(_plain("unshare", 0x400)),
+        "clone-user": in_child(_clone(_CLONE_NEWUSER)),
+        "clone-plain": in_child(_clone(0)),
+        "ptrace-child": in_child(_plain("ptrace", 0)),
+        "tiocsti": _type_into_terminal(_TIOCSTI),
+        "tiocsti-high-bits": _type_into_terminal(_TIOCSTI | _HIGH_BITS),
+    }
+
+
+def _clone(flags: int) -> Operation:
+    def make() -> None:
+        pid = call("clone", flags | signal.SIGCHLD, 0, 0, 0, 0)
+        if pid == 0:
+            os._exit(0)
+        os.waitpid(pid, 0)
+
+    return make
+
+
+def _sockets() -> dict[str, Operation]:
+    stream, datagram, raw = socket.SOCK_STREAM, socket.SOCK_DGRAM, socket.SOCK_RAW
+    unix, inet = socket.AF_UNIX, socket.AF_INET
+    return {
+        "netlink": _socket(socket.AF_NETLINK, datagram),
+        "netlink-raw": _socket(socket.AF_NETLINK, raw),
+        "netlink-high-bits": _socket(socket.AF_NETLINK | _HIGH_BITS, datagram),
+        "vsock": _socket(socket.AF_VSOCK, stream),
+        "alg": _socket(socket.AF_ALG, socket.SOCK_SEQPACKET),
+        "packet": _socket(socket.AF_PACKET, datagram),
+        "raw": _socket(inet, raw),
+        "unix-datagram": _socket(unix, datagram),
+        "unix-datagram-flags": _socket(unix, datagram | socket.SOCK_CLOEXEC | socket.SOCK_NONBLOCK),
+        "unix-datagram-high-bits": _socket(unix | _HIGH_BITS, datagram),
+        "unix-datagram-high-type": _socket(unix, datagram | _HIGH_BITS),
+        "unix-stream": _socket(unix, stream),
+        "unix-seqpacket": _socket(unix, socket.SOCK_SEQPACKET),
+        "unix-datagram-pair": _pair(unix, datagram),
+        "unix-stream-pair": _pair(unix, stream),
+        "inet-stream": _socket(inet, stream),
+        "inet-datagram": _socket(inet, datagram),
+        "inet6-stream": _socket(socket.AF_INET6, stream),
+        "inet-high-bits": _socket(inet | _HIGH_BITS, stream),
+    }
+
+
+def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
+    """What `group` names: `calls`, `sockets`, or `foreign` numbers of this machine's other system-call tables."""
+    match where["group"]:
+        case "calls":
+            return _ordinary()
+        case "sockets":
+            return _sockets()
+        case _:
+            return {"x32": in_child(_x32_getpid), "int80": in_child(_int80_getpid)}
+
+
+if __name__ == "__main__":
+    report(operations)
