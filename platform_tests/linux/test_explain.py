@@ -113,3 +113,19 @@ def test_doctor_builds_a_sandbox(workspace: Path) -> None:
     told = json.loads(result.stdout)
     assert (result.returncode, told["works"]) == (0, True), told["trial"]
     assert told["versions"]["landlock"].startswith("ABI ")
+
+
+def test_a_current_directory_that_is_gone_is_an_error_and_no_crash(workspace: Path) -> None:
+    gone = workspace / "gone"
+    gone.mkdir()
+    inside = f'rmdir {gone}; exec "$@"'
+    result = subprocess.run(
+        ["sh", "-c", inside, "sh", sys.executable, "-c", START, str(ROOT), "explain"],
+        cwd=gone,
+        env=environment(workspace),
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert result.returncode == 125
+    assert result.stderr == "sandboxctl: cannot find `current directory`: no such file or directory\n"

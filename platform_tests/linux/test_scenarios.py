@@ -8,11 +8,11 @@ from collections.abc import Callable
 
 import pytest
 
-from platform_tests.scenarios import masks, protected, system_calls, writing
+from platform_tests.scenarios import masks, places, protected, system_calls, writing
 from platform_tests.support.ground import Ground
 from platform_tests.support.scenario import Scenario, play_inside, play_outside
 
-SCENARIOS = (*writing.SCENARIOS, *protected.SCENARIOS, *masks.SCENARIOS, *system_calls.SCENARIOS)
+SCENARIOS = (*writing.SCENARIOS, *protected.SCENARIOS, *masks.SCENARIOS, *system_calls.SCENARIOS, *places.SCENARIOS)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.name for scenario in SCENARIOS])

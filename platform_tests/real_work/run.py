@@ -37,7 +37,7 @@ class Work:
 
     Attributes:
         top: the work directory.
-        temporary: a directory below /tmp for the workspaces that shall lie there.
+        temporary: a directory below /tmp, for workspaces that shall lie there and as a /tmp of the control.
         checkout: the top of the sources of the sandbox.
         home: the home directory of what runs.
         preparing: the environment of preparations.
@@ -116,7 +116,8 @@ def _run_side(project: Project, work: Work, venv: str, where: _Where) -> judgeme
     with socket.create_server(("127.0.0.1", 0)) as listener:
         _write_request(request, project, copy, canary, venv, listener.getsockname()[1])
         started = time.monotonic()
-        code, log = _start(_wrapped(_Launch(argv=argv, copy=copy, report=report), where), copy, venv, work)
+        launch = _Launch(argv=argv, copy=copy, report=report)
+        code, log = _start(_wrapped(launch, where), copy, _environment(project, work, venv, where))
         seconds = time.monotonic() - started
     with open(work.below("logs", f"{project.name}-{where.value}.log"), "wb") as file:
         file.write(log)
@@ -154,13 +155,21 @@ def _step(step: Step, copy: str) -> dict[str, Any]:
     }
 
 
-def _start(argv: tuple[str, ...], copy: str, venv: str, work: Work) -> tuple[int, bytes]:
+def _environment(project: Project, work: Work, venv: str, where: _Where) -> dict[str, str]:
     environment = {
         "PATH": os.pathsep.join((os.path.join(venv, "bin"), "/usr/local/bin", "/usr/bin", "/bin")),
         "HOME": work.home,
         "LANG": "C.UTF-8",
         "PYTHONPATH": work.checkout,  # for the sandbox program; the driver takes it from the steps
     }
+    if where is _Where.OUTSIDE:
+        # the sandbox has a /tmp of its own; tests with fixed names there would meet what others left
+        environment["TMPDIR"] = os.path.join(work.temporary, f"{project.name}.tmp")
+        os.mkdir(environment["TMPDIR"])
+    return environment
+
+
+def _start(argv: tuple[str, ...], copy: str, environment: Mapping[str, str]) -> tuple[int, bytes]:
     try:
         done = subprocess.run(
             argv,

@@ -97,7 +97,7 @@ OUTSIDE: Final = Scenario(
         "rename-folder": Verdict("EROFS"),
         "unlink": Verdict("EROFS"),
         "rename-parent": Verdict("EROFS"),
-        "rename-parent-back": Verdict("ENOENT"),
+        "rename-parent-back": Verdict("EROFS"),
     },
 )
 

@@ -75,7 +75,7 @@ WIRE_SOCKETS: Final = Scenario(
     },
     verdicts={
         **SOCKETS.verdicts,
-        **all_of("inet-stream inet-datagram inet6-stream", Verdict("EPERM")),
+        **all_of("inet-stream inet-datagram inet6-stream inet-high-bits", Verdict("EPERM")),
     },
 )
 

@@ -55,18 +55,18 @@ class Identity:
         return [] if self.switched else None
 
 
-def tester() -> Identity:
+def own_identity() -> Identity:
     """Whoever runs the tests."""
     return Identity(uid=os.geteuid(), gid=os.getegid(), switched=False)
 
 
 def ordinary() -> Identity:
     """A user without privileges: the tester, unless that is root."""
-    own = tester()
+    own = own_identity()
     return Identity(uid=ORDINARY_UID, gid=ORDINARY_UID, switched=True) if own.is_root else own
 
 
 def identities() -> tuple[Identity, ...]:
     """Everybody this tester can be."""
-    own = tester()
+    own = own_identity()
     return (own, ordinary()) if own.is_root else (own,)

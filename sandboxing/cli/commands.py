@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from sandboxing.run.machine import Machine
 
 _POLICY_HELP = "Shipped policy name, policy file, or file with a wire permission profile."
 _WORKSPACE_HELP = "Workspace root; may be given more than once.  [default: the current directory]"
@@ -90,7 +95,6 @@ def explain(
     """Show what POLICY means on this machine and what would hold it, or the answer about one path."""
     from sandboxing.cli.explain import ExplainOptions, Format, explain_command
     from sandboxing.profile.access import Access
-    from sandboxing.run.machine import this_machine
 
     if access is not None and path is None:
         raise click.UsageError("--access needs --path")
@@ -102,7 +106,7 @@ def explain(
         format=Format.JSON if as_json else Format(style),
         with_plan=with_plan,
     )
-    context.exit(explain_command(options, context.obj or this_machine()))
+    context.exit(explain_command(options, _machine(context)))
 
 
 @sandboxctl.command()
@@ -111,9 +115,8 @@ def explain(
 def doctor(context: click.Context, *, as_json: bool) -> None:
     """Tell what this host can enforce, and try a real sandbox; exit 0 when one works."""
     from sandboxing.cli.doctor import doctor_command
-    from sandboxing.run.machine import this_machine
 
-    context.exit(doctor_command(context.obj or this_machine(), as_json=as_json))
+    context.exit(doctor_command(_machine(context), as_json=as_json))
 
 
 @sandboxctl.command()
@@ -146,6 +149,21 @@ def check(
 ) -> None:
     """Read each POLICY strictly and hold it to its own tests; exit 1 when anything is found."""
     from sandboxing.cli.check import check_command
-    from sandboxing.run.machine import this_machine
 
-    context.exit(check_command(policies, workspaces, context.obj or this_machine(), as_json=as_json))
+    context.exit(check_command(policies, workspaces, _machine(context), as_json=as_json))
+
+
+def _machine(context: click.Context) -> Machine:
+    """The machine that a test gave, or this one."""
+    from sandboxing.cli.prose import say_error
+    from sandboxing.contract.outcome import EXIT_SETUP_FAILED
+    from sandboxing.errors import SandboxctlError
+    from sandboxing.run.machine import Machine, this_machine
+
+    if isinstance(context.obj, Machine):
+        return context.obj
+    try:
+        return this_machine()
+    except SandboxctlError as error:
+        say_error(error)
+        context.exit(EXIT_SETUP_FAILED)

@@ -11,7 +11,7 @@ import os
 import shutil
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
 from pathlib import Path
 
@@ -31,10 +31,10 @@ from sandboxing.denial.error_text import ErrorText, denials_in
 from sandboxing.denial.verdict import judge, setup_failed
 from sandboxing.errors import LaunchFailed, LaunchFailure, SandboxctlError, SetupFailed
 from sandboxing.profile.access import Access
-from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_document
 from sandboxing.run.host import Bounds
 from sandboxing.run.judgement import OrdinaryPermissions
+from sandboxing.run.machine import this_machine
 from sandboxing.run.missing_names import MissingNames
 from sandboxing.run.policies import find_document
 from sandboxing.run.report import run_report
@@ -87,21 +87,21 @@ def run_command(options: RunOptions) -> int:
 
 
 def _run(options: RunOptions) -> _End:
-    roots = tuple(os.path.realpath(path) for path in options.workspaces or (os.getcwd(),))
-    cwd = os.path.realpath(options.cwd) if options.cwd is not None else roots[0]
-    caller = hostfacts.current_environment()
-    facts = hostfacts.gather(caller, cwd=roots[0])
+    machine = this_machine()
+    roots = machine.workspace_roots(options.workspaces)
+    cwd = machine.resolve(options.cwd) if options.cwd is not None else roots[0]
+    facts = replace(machine.facts, cwd=roots[0])
     document = find_document(options.policy)
-    host = registry.confining_host()
+    host = machine.confining_host()
     prepared = prepare_document(
         document,
         backend=host,
         facts=facts,
-        view=hostfacts.HostFileSystem(),
+        view=machine.view,
         workspace_roots=roots,
         allow_degraded=options.allow_degraded,
     )
-    command = Command(argv=options.argv, cwd=cwd, env=prepared.environment(caller))
+    command = Command(argv=options.argv, cwd=cwd, env=prepared.environment(machine.environment))
     enforcement = prepared.planned.enforcement
     names = MissingNames.before(prepared.bound)
     try:

@@ -7,9 +7,8 @@ long-lived program, the exec-server is the better tool.
 from __future__ import annotations
 
 import asyncio
-import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from sandboxing.contract.enforcement import Enforcement
@@ -19,10 +18,10 @@ from sandboxing.denial.error_text import ErrorText, denials_in
 from sandboxing.denial.verdict import judge
 from sandboxing.errors import SetupFailed
 from sandboxing.policyfile.document import PolicyDocument
-from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import prepare_document
 from sandboxing.run.host import Bounds
 from sandboxing.run.judgement import OrdinaryPermissions
+from sandboxing.run.machine import this_machine
 from sandboxing.run.missing_names import MissingNames
 from sandboxing.run.policies import find_document
 from sandboxing.run.report import run_report
@@ -81,20 +80,22 @@ def run(
         SetupFailed: the sandbox could not be built.
         LaunchFailed: the program could not be started.
     """
-    roots = tuple(os.path.realpath(path) for path in workspaces or (os.getcwd(),))
-    start = os.path.realpath(cwd) if cwd is not None else roots[0]
-    caller = environment if environment is not None else hostfacts.current_environment()
-    facts = hostfacts.gather(caller, cwd=roots[0])
+    machine = this_machine()
+    roots = machine.workspace_roots(workspaces)
+    start = machine.resolve(cwd) if cwd is not None else roots[0]
+    facts = replace(machine.facts, cwd=roots[0])
     document = policy if isinstance(policy, PolicyDocument) else find_document(policy)
-    host = registry.confining_host()
-    prepared = prepare_document(
-        document, backend=host, facts=facts, view=hostfacts.HostFileSystem(), workspace_roots=roots
-    )
+    host = machine.confining_host()
+    prepared = prepare_document(document, backend=host, facts=facts, view=machine.view, workspace_roots=roots)
     names = MissingNames.before(prepared.bound)
     try:
         captured = host.run_captured(
             prepared.planned.launch,
-            Command(argv=tuple(argv), cwd=start, env=prepared.environment(caller)),
+            Command(
+                argv=tuple(argv),
+                cwd=start,
+                env=prepared.environment(environment if environment is not None else machine.environment),
+            ),
             stdin=stdin,
             keep=OUTPUT_KEPT,
             bounds=Bounds.of(prepared.bound.limits, timeout_s=timeout_s),

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from sandboxing.binding.facts import FileSystemView, HostFacts, resolve_links
+from sandboxing.errors import SandboxctlError
 from sandboxing.run import hostfacts, registry
 from sandboxing.run.host import ConfiningHost
 
@@ -46,10 +47,19 @@ class Machine:
 
 
 def this_machine() -> Machine:
-    """The machine and the caller of this process."""
+    """The machine and the caller of this process.
+
+    Raises:
+        SandboxctlError: the current directory does not exist any more, or may not be looked at.
+    """
     environment = hostfacts.current_environment()
+    try:
+        facts = hostfacts.gather(environment)
+    except OSError as error:
+        cause = (error.strerror or str(error)).lower()
+        raise SandboxctlError(f"cannot find `current directory`: {cause}") from error
     return Machine(
-        facts=hostfacts.gather(environment),
+        facts=facts,
         view=hostfacts.HostFileSystem(),
         environment=environment,
         confining_host=registry.confining_host,

@@ -1,7 +1,7 @@
 """A planner that remembers: for callers that plan the same policies again and again.
 
-Equal bound policies have equal plans, so only what binding found out decides whether a plan may be used again.
-What the host offers is asked once; a host that changes its mind fails a setup step, and says which.
+Equal bound policies have equal plans, so what binding found out decides alone whether a plan may be used
+again. What the host offers is asked once; a host that changes its mind fails a setup step, and says which.
 """
 
 from __future__ import annotations

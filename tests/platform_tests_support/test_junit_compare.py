@@ -111,7 +111,7 @@ def test_automake_results_are_read_for_each_test_of_a_file() -> None:
     alone = ":test-global-result: x\n:global-test-result: XFAIL\n"
     assert trs.parse({"a.trs": several, "b.trs": alone}) == {
         "a.trs": ("failure", "passed"),
-        "b.trs": ("xfail",),
+        "b.trs": ("xfailed",),
     }
 
 

@@ -33,6 +33,12 @@ def _reopen(path: str) -> None:
         os.close(descriptor)
 
 
+def _enter(folder: str) -> None:
+    before = os.getcwd()
+    os.chdir(folder)
+    os.chdir(before)
+
+
 def _cat(path: str) -> str | None:
     run = subprocess.run(["cat", path], capture_output=True, check=False)
     if run.returncode == 0:
@@ -58,6 +64,7 @@ def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
         "open-truncating": lambda: os.close(os.open(file, os.O_WRONLY | os.O_TRUNC)),
         "execute": lambda: os.access(file, os.R_OK),
         "chmod": lambda: os.chmod(file, 0o644),
+        "enter-folder": lambda: _enter(folder),
         "list-folder": lambda: done(os.listdir(folder)),
         "read-in-folder": lambda: _read(os.path.join(folder, "key")),
         "stat-in-folder": lambda: done(os.stat(os.path.join(folder, "key"))),
@@ -71,7 +78,6 @@ def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
         "unlink": lambda: os.unlink(os.path.join(top, where["second"])),
         "rename-parent": lambda: os.rename(top, top + "-moved"),
         "rename-parent-back": lambda: os.rename(top + "-moved", top),
-        "enter-folder": lambda: os.chdir(folder),
     }
 
 

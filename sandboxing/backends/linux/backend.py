@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sandboxing.backends.linux import landlock, planner, probe
+from sandboxing.backends.linux.enforced import BACKEND
 from sandboxing.backends.linux.pod import become_pod
 from sandboxing.backends.linux.seccomp.compiler import compile_filter
 from sandboxing.backends.linux.seccomp.rules import FILTER, FILTER_WITHOUT_INTERNET, Refusal
@@ -57,7 +58,7 @@ class LinuxBackend:
     @property
     def name(self) -> str:
         """The backend's stable name."""
-        return planner.BACKEND
+        return BACKEND
 
     def probe(self) -> Capabilities:
         """What this host offers."""

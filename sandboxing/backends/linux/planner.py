@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from sandboxing.backends.linux import tree
+from sandboxing.backends.linux.enforced import BACKEND, enforcement_of, resource_limits
 from sandboxing.backends.linux.simulate import PlanView
 from sandboxing.backends.linux.steps import (
     Bind,
@@ -25,7 +26,6 @@ from sandboxing.backends.linux.steps import (
     LinuxPlan,
     LoopbackUp,
     Namespace,
-    ResourceLimit,
     Seccomp,
     Step,
     Tmpfs,
@@ -38,47 +38,20 @@ from sandboxing.binding.bound import (
     FilesystemKind,
     Loopback,
     NetworkMode,
-    PathKind,
 )
-from sandboxing.binding.boundaries import probe_paths
+from sandboxing.binding.boundaries import PROBE_NAME, probe_paths
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.backend import Planned
 from sandboxing.contract.capabilities import Capabilities
-from sandboxing.contract.enforcement import Caveat, Enforcement, Hold, RuleEnforcement
 from sandboxing.contract.launch import LaunchSpec
 from sandboxing.errors import PlanError, SandboxUnavailable
-from sandboxing.policyfile.settings import Limits
 from sandboxing.profile.access import Access, AccessMode
 
-BACKEND: Final = "linux-namespaces"
 SANDBOX_TYPE: Final = "linuxSeccomp"
 """The wire's name for a Linux sandbox, whatever holds it."""
 
 DEFAULT_TMP_MB: Final = 0
 """No limit of our own: the kernel stops a tmpfs at half of the memory."""
-
-UNIX_SOCKETS: Final = Caveat(
-    "unix-sockets",
-    "a socket of the host whose path is visible can be connected to: neither mounts nor this kernel's "
-    "Landlock stop it",
-)
-LATE_GLOBS: Final = Caveat(
-    "appears-later", "a file that comes to match during the run is not covered; matches at the start are"
-)
-ROOT_CALLER: Final = Caveat(
-    "uid-0",
-    "the command keeps uid 0 without any capability: it writes as the caller only what root owns",
-)
-NO_SUPERVISOR: Final = Caveat(
-    "missing-names",
-    "a protected name that does not exist yet is not kept from being created; it is reported after the run",
-)
-ANY_DEPTH: Final = Caveat(
-    "protect-any-depth", "names protected at any depth cannot be held yet, only those at the top of a root"
-)
-PER_PROCESS: Final = Caveat("per-process", "the limit counts for each process, not for the whole tree")
-
-_PER_PROCESS_LIMITS: Final = frozenset({"AS", "NOFILE", "FSIZE"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +97,8 @@ def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters,
     _require(capabilities)
     chosen = filters.choose(bound)
     builder = tree.TreeBuilder(tmp_mb=bound.limits.tmp_mb or DEFAULT_TMP_MB)
-    winners, losers = tree.effective_rules(bound.rules)
+    oracle = DecisionIndex(bound)
+    winners, losers = tree.effective_rules(bound.rules, oracle)
     base = _base(bound, winners.get("/"))
     builder.areas["/"] = _base_area(base)
     if isinstance(base, EmptyRoot):
@@ -137,7 +111,7 @@ def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters,
         *builder.steps,
         EnterRoot(),
         *network,
-        *_limits(bound.limits),
+        *resource_limits(bound.limits),
         DropPrivileges(),
         *_landlock(bound, builder.steps, base, abi=abi),
         Seccomp(
@@ -147,11 +121,13 @@ def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters,
         ),
     )
     plan = LinuxPlan(namespaces=_namespaces(bound), steps=steps)
-    _compare_with_oracle(bound, plan, builder.held)
+    _compare_with_oracle(bound, plan, builder.held, oracle)
     encoded = encode_plan(plan)
     return Planned(
         plan=plan,
-        enforcement=_enforcement(bound, builder.held, losers, capabilities, abi=abi),
+        enforcement=enforcement_of(
+            bound, builder.held, losers, capabilities, abi=abi, writes_to_host=_writes_to_host(steps)
+        ),
         launch=LaunchSpec(
             backend=BACKEND,
             digest=hashlib.sha256(encoded).hexdigest(),
@@ -195,17 +171,6 @@ def _base_area(base: HostRoot | EmptyRoot) -> tree.Area:
     return tree.Area.HOST_READ_ONLY
 
 
-def _limits(limits: Limits) -> tuple[ResourceLimit, ...]:
-    mib = 1024 * 1024
-    wanted = (
-        ("NPROC", limits.processes),
-        ("AS", limits.memory_mb and limits.memory_mb * mib),
-        ("NOFILE", limits.open_files),
-        ("FSIZE", limits.file_size_mb and limits.file_size_mb * mib),
-    )
-    return tuple(ResourceLimit(name=name, value=value) for name, value in wanted if value)
-
-
 def _landlock(
     bound: BoundPolicy, steps: Iterable[Step], base: HostRoot | EmptyRoot, *, abi: int
 ) -> tuple[Landlock, ...]:
@@ -231,30 +196,32 @@ def _landlock(
     return (Landlock(abi=abi, rules=rules, scopes=scopes),)
 
 
-def _compare_with_oracle(bound: BoundPolicy, plan: LinuxPlan, held: Iterable[tree.Held]) -> None:
+def _compare_with_oracle(
+    bound: BoundPolicy, plan: LinuxPlan, held: Iterable[tree.Held], oracle: DecisionIndex
+) -> None:
     if bound.filesystem is not FilesystemKind.RESTRICTED:
         return
-    index = DecisionIndex(bound)
     view = PlanView(plan)
-    excused = {path for row in held if row.caveats for path in (row.rule.path, row.rule.spelled)}
+    excused = {
+        path
+        for row in held
+        if any(caveat.code in tree.EXPLAINS_A_DIFFERENCE for caveat in row.caveats)
+        for path in (row.rule.path, row.rule.spelled)
+    }
+    globs = {glob.rule for glob in (*bound.globs, *bound.read_only_globs)}
     for path in probe_paths(bound):
         got = view.mode(path)
         if got is None:
             continue
-        may_read = index.decide(Access.READ, path)
-        may_write = index.decide(Access.WRITE, path)
-        same = may_read.allowed == got.can_read and may_write.allowed == got.can_write
-        if same or excused & {path, *tree.upwards(path)} or _missing_protected(bound, path):
+        said = oracle.decide(Access.WRITE, path)
+        if said.mode is got or excused & {path, *tree.upwards(path)} or _missing_protected(bound, path):
             continue
+        if said.rule in globs and path.endswith(PROBE_NAME):
+            continue  # nothing stands at a made-up name, and a mask needs something to cover
         raise PlanError(
-            f"cannot plan `{path}`: the policy says {_words(may_read.allowed, may_write.allowed)}, "
-            f"the mounts say {_words(got.can_read, got.can_write)}",
+            f"cannot plan `{path}`: the policy says {said.mode}, the mounts say {got}",
             hint="this is a fault of the planner; please report the policy",
         )
-
-
-def _words(may_read: bool, may_write: bool) -> str:  # noqa: FBT001 - two facts, no choice
-    return "write" if may_write else ("read" if may_read else "nothing")
 
 
 def _missing_protected(bound: BoundPolicy, path: str) -> bool:
@@ -262,117 +229,7 @@ def _missing_protected(bound: BoundPolicy, path: str) -> bool:
     return any(part.rpartition("/")[2] in names for part in (path, *tree.upwards(path)))
 
 
-def _enforcement(
-    bound: BoundPolicy,
-    held: Iterable[tree.Held],
-    losers: Iterable[BoundRule],
-    capabilities: Capabilities,
-    *,
-    abi: int,
-) -> Enforcement:
-    rows = [_row(one, abi=abi) for one in held]
-    rows += [
-        RuleEnforcement(
-            rule=rule.rule,
-            access=rule.access,
-            bound_to=rule.path,
-            hold=Hold.NOT_APPLICABLE,
-            mechanisms=("another rule decides here",),
-        )
-        for rule in losers
-    ]
-    rows += [
-        RuleEnforcement(
-            rule=glob.rule,
-            access=AccessMode.DENY,
-            bound_to=glob.pattern,
-            hold=Hold.CAVEAT,
-            mechanisms=("mask on each match",),
-            caveats=(LATE_GLOBS,),
-        )
-        for glob in bound.globs
-    ]
-    rows += [
-        RuleEnforcement(
-            rule=glob.rule,
-            access=AccessMode.READ,
-            bound_to=glob.pattern,
-            hold=Hold.REFUSED,
-            caveats=(ANY_DEPTH,),
-        )
-        for glob in bound.read_only_globs
-    ]
-    rows += [
-        RuleEnforcement(
-            rule=unbound.rule,
-            access=AccessMode.READ,
-            bound_to=unbound.reason,
-            hold=Hold.NOT_APPLICABLE,
-        )
-        for unbound in bound.unbound
-    ]
-    rows.append(_network_row(bound))
-    caveats = [] if abi >= _ABI_WITH_UNIX_PATHS else [UNIX_SOCKETS]
-    if bound.protected_names and bound.filesystem is FilesystemKind.RESTRICTED:
-        caveats.append(NO_SUPERVISOR)
-    if capabilities.has("root-caller"):
-        caveats.append(ROOT_CALLER)
-    if any(limit.name in _PER_PROCESS_LIMITS for limit in _limits(bound.limits)):
-        caveats.append(PER_PROCESS)
-    return Enforcement(
-        backend=BACKEND,
-        rules=tuple(rows),
-        caveats=tuple(caveats),
-        hardening=_hardening(abi=abi),
-        missing_hardening=tuple(
-            Caveat(feature.name, feature.detail)
-            for feature in capabilities.features
-            if not feature.available
-            and feature.name not in {f.name for f in capabilities.missing}
-            and feature.name != "root-caller"
-        ),
-    )
-
-
-_ABI_WITH_UNIX_PATHS: Final = 9
-"""Landlock can refuse connects to pathname sockets from here on (LANDLOCK_ACCESS_FS_RESOLVE_UNIX)."""
-
-
-def _row(one: tree.Held, *, abi: int) -> RuleEnforcement:
-    mechanisms = one.mechanisms
-    restricts = one.rule.access is not AccessMode.WRITE
-    if abi and restricts and "read-only mount" in mechanisms:
-        mechanisms = (*mechanisms, "landlock")
-    missing = one.rule.kind is PathKind.MISSING and not mechanisms
-    hold = Hold.CAVEAT if one.caveats else Hold.ENFORCED
-    if missing and one.rule.access is AccessMode.WRITE:
-        hold = Hold.NOT_APPLICABLE
-    return RuleEnforcement(
-        rule=one.rule.rule,
-        access=one.rule.access,
-        bound_to=one.rule.path,
-        hold=hold,
-        mechanisms=mechanisms,
-        caveats=one.caveats,
-    )
-
-
-def _network_row(bound: BoundPolicy) -> RuleEnforcement:
-    restricted = bound.network is NetworkMode.RESTRICTED
-    return RuleEnforcement(
-        rule=bound.network_rule,
-        access=AccessMode.DENY if restricted else AccessMode.WRITE,
-        bound_to="network",
-        hold=Hold.ENFORCED,
-        mechanisms=("own network namespace", "seccomp") if restricted else ("host network",),
-    )
-
-
-def _hardening(*, abi: int) -> tuple[str, ...]:
-    return (
-        "own pid, ipc, uts and cgroup namespaces",
-        "no capabilities, no new privileges",
-        "inherited descriptors closed",
-        "seccomp filter",
-        *((f"landlock abi {abi}",) if abi else ()),
+def _writes_to_host(steps: Iterable[Step]) -> bool:
+    return any(
+        isinstance(step, Bind | HostRoot) and step.writability is Writability.WRITABLE for step in steps
     )

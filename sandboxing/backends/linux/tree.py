@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
@@ -27,12 +27,16 @@ from sandboxing.backends.linux.steps import (
     Tmpfs,
     Writability,
 )
-from sandboxing.binding.bound import BoundRule, PathKind, RuleOrigin, Tier
+from sandboxing.binding.bound import BoundRule, PathKind, RuleOrigin
+from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.enforcement import Caveat
-from sandboxing.profile.access import AccessMode
+from sandboxing.profile.access import Access, AccessMode
 
 DEVICE_NODES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _OWN_IN_DEV: Final = frozenset({*DEVICE_NODES, "fd", "stdin", "stdout", "stderr", "ptmx", "pts", "shm"})
+
+_ALWAYS_OWN: Final = _OWN_IN_DEV - {"shm"}
+"""Never replaced by the host's; shared memory may be granted."""
 
 PROC_READ_ONLY: Final = ("bus", "fs", "irq", "sys", "sysrq-trigger")
 """Writable for uid 0 even without capabilities, because the owner check comes first."""
@@ -102,6 +106,12 @@ PINNED: Final = Caveat(
 ATOMIC_REPLACE: Final = Caveat(
     "atomic-replace", "a single file is a mount of its own: replacing it by rename answers EBUSY"
 )
+
+
+EXPLAINS_A_DIFFERENCE: Final = frozenset(
+    {MISSING_WRITE.code, MISSING_NAME.code, APPEARS_LATER.code, PROC_IS_OWN.code, INVISIBLE.code}
+)
+"""The caveats that say that the mounts differ from the rule; the others are about what happens later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,31 +190,28 @@ class TreeBuilder:
         self.held.append(Held(rule=rule, mechanisms=tuple(mechanisms), caveats=(*caveats, *extra)))
 
 
-def effective_rules(rules: Iterable[BoundRule]) -> tuple[Mapping[str, BoundRule], tuple[BoundRule, ...]]:
-    """The winning rule of each path, and the rules that lost to one at the same path or to a final deny.
+def effective_rules(
+    rules: Iterable[BoundRule], oracle: DecisionIndex
+) -> tuple[Mapping[str, BoundRule], tuple[BoundRule, ...]]:
+    """The rule that decides at each path, with the access that the oracle gives there, and all other rules.
 
-    A sealed deny, and a match of a deny glob, are final: nothing below them is opened again.
+    The oracle is asked at every path that a rule names, so that mounts cannot follow another precedence than
+    the one that is explained.
     """
+    by_path: dict[str, list[BoundRule]] = {}
+    for rule in rules:
+        by_path.setdefault(rule.path, []).append(rule)
     winners: dict[str, BoundRule] = {}
     losers: list[BoundRule] = []
-    ordered = sorted(rules, key=lambda rule: (depth(rule.path), rule.path, -_weight(rule)))
-    for rule in ordered:
-        final = any(_is_final(winners[ancestor]) for ancestor in upwards(rule.path) if ancestor in winners)
-        if rule.path in winners or final:
-            losers.append(rule)
-        else:
-            winners[rule.path] = rule
+    for path, candidates in by_path.items():
+        decision = oracle.decide(Access.WRITE, path)
+        decider = next((rule for rule in candidates if rule.rule == decision.rule), None)
+        if decider is not None:
+            winners[path] = (
+                decider if decider.access is decision.mode else replace(decider, access=decision.mode)
+            )
+        losers.extend(rule for rule in candidates if rule is not decider)
     return winners, tuple(losers)
-
-
-def _is_final(rule: BoundRule) -> bool:
-    return rule.access is AccessMode.DENY and (
-        rule.tier is Tier.SEALED or rule.origin is RuleOrigin.GLOB_MATCH
-    )
-
-
-def _weight(rule: BoundRule) -> int:
-    return rule.access.strength + (10 if _is_final(rule) else 0)
 
 
 def build_tree(
@@ -266,8 +273,12 @@ def _emit_rule(builder: TreeBuilder, rule: BoundRule) -> None:
         _emit_deny(builder, rule)
     elif rule.origin is RuleOrigin.PRIVATE_TMP:
         _emit_private_tmp(builder, rule)
-    elif rule.path == "/dev" and builder.areas.get("/dev") is not Area.DEVICES:
-        return  # granted before the terminals were mounted over it
+    elif rule.path == "/dev":
+        # a grant of writing came before the terminals; one of reading is met by the sandbox's own devices
+        if builder.areas.get("/dev") is Area.DEVICES:
+            builder.note(rule, ("own devices",))
+    elif builder.parent_area(rule.path) is Area.DEVICES and posixpath.basename(rule.path) in _ALWAYS_OWN:
+        builder.note(rule, ("own devices",))
     else:
         _emit_grant(builder, rule)
 
