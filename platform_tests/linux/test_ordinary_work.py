@@ -58,12 +58,12 @@ def test_what_the_command_writes_is_the_callers(ground: Ground) -> None:
 
 
 ESCAPES = {
-    "background-child": "cat fifo-in > fifo-out & exit 0",
-    "own-session": "setsid cat fifo-in > fifo-out & exit 0",
-    "double-fork": "(setsid sh -c 'trap \"\" HUP TERM INT; cat fifo-in > fifo-out' &) ; exit 0",
-    "stubborn-command-at-the-deadline": "trap '' TERM INT; cat fifo-in > fifo-out; cat fifo-in",
+    "background-child": "cat fifo-in &",
+    "own-session": "setsid cat fifo-in &",
+    "double-fork": "(setsid sh -c 'trap \"\" HUP TERM INT; cat fifo-in' &)",
+    "stubborn-command-at-the-deadline": "trap '' TERM INT; cat fifo-in; cat fifo-in",
 }
-"""Each leaves a process that holds `fifo-out` open for writing, and waits for ever on `fifo-in`."""
+"""Each leaves a process that waits for ever on `fifo-in`, and holds open what the shell had open."""
 
 
 def is_held_open(descriptor: int, within_s: float) -> bool:
@@ -83,7 +83,7 @@ def test_nobody_outlives_the_run(escape: str, new_ground: Callable[[], Ground]) 
         reader = os.open(ground.at("ws", "fifo-out"), os.O_RDONLY | os.O_NONBLOCK)
         keeper = os.open(ground.at("ws", "fifo-in"), os.O_RDWR)
         try:
-            script = f"({ESCAPES[escape]}) > /dev/null 2>&1 & wait $!; test -p fifo-out"
+            script = f"exec 8> fifo-out > /dev/null 2>&1; {ESCAPES[escape]}"
             if sandboxed:
                 run = run_sandboxctl(ground, ["sh", "-c", script], options=("--timeout", "2"))
                 assert run.code in (0, 124)
@@ -128,7 +128,7 @@ def test_a_command_killed_by_a_signal_takes_its_children_along(ground: Ground) -
     os.chown(ground.at("ws", "fifo"), ground.identity.uid, ground.identity.gid)
     reader = os.open(ground.at("ws", "fifo"), os.O_RDONLY | os.O_NONBLOCK)
     try:
-        script = "setsid sleep 300 > fifo & kill -SEGV $$"
+        script = "exec 8> fifo; setsid sleep 300 & kill -SEGV $$"
         assert run_sandboxctl(ground, ["sh", "-c", script]).code == 128 + signal.SIGSEGV
         assert not is_held_open(reader, within_s=5)
     finally:
@@ -156,3 +156,8 @@ def test_a_repository_can_be_worked_on_but_not_rewired(ground: Ground) -> None:
 def test_the_victims_really_run_outside_without_a_sandbox(ground: Ground) -> None:
     answers = answers_of(run_as(ground, ground.victim("status", {})))
     assert answers["status"]["Seccomp"] == "0"
+
+
+def test_a_background_child_that_keeps_the_streams_does_not_delay_the_end(ground: Ground) -> None:
+    run = run_sandboxctl(ground, ["sh", "-c", "echo out; echo err >&2; sleep 300 & exit 3"])
+    assert (run.code, run.stdout, run.stderr) == (3, "out\n", "err\n")

@@ -29,7 +29,7 @@ BASE_PYTHON: Final[str] = getattr(sys, "_base_executable", sys.executable)
 
 _BOOT: Final = (
     "import runpy, sys; sys.path.insert(0, sys.argv.pop(1)); "
-    "runpy.run_module(sys.argv.pop(1), run_name='__main__')"
+    "runpy.run_module(sys.argv.pop(1), run_name='__main__', alter_sys=True)"
 )
 
 

@@ -83,6 +83,7 @@ def run(
     machine = this_machine()
     roots = machine.workspace_roots(workspaces)
     start = machine.resolve(cwd) if cwd is not None else roots[0]
+    caller = environment if environment is not None else machine.environment
     facts = replace(machine.facts, cwd=roots[0])
     document = policy if isinstance(policy, PolicyDocument) else find_document(policy)
     host = machine.confining_host()
@@ -94,7 +95,7 @@ def run(
             Command(
                 argv=tuple(argv),
                 cwd=start,
-                env=prepared.environment(environment if environment is not None else machine.environment),
+                env=prepared.environment(caller),
             ),
             stdin=stdin,
             keep=OUTPUT_KEPT,

@@ -211,9 +211,13 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
         Refusal(
             ("socket",),
             errno.EPERM,
-            "raw packets",
-            (Argument(index=1, test=Test.MASKED_EQUAL, value=kind, mask=_SOCK_TYPE_MASK),),
+            "raw packets; for AF_UNIX the kernel takes SOCK_RAW for a datagram socket",
+            (
+                Argument(index=0, test=Test.EQUAL, value=family),
+                Argument(index=1, test=Test.MASKED_EQUAL, value=kind, mask=_SOCK_TYPE_MASK),
+            ),
         )
+        for family in (_AF_UNIX, _AF_INET, _AF_INET6)
         for kind in (_SOCK_RAW, _SOCK_PACKET)
     ),
 )
