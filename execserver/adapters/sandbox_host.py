@@ -47,6 +47,7 @@ from sandboxing.errors import (
 )
 from sandboxing.launch.async_pod import AsyncPod, read_some, write_all
 from sandboxing.launch.client import PodSource, SpawnerProcess
+from sandboxing.launch.warm import WarmPods
 from sandboxing.profile.context import SandboxContext
 from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_context
@@ -206,7 +207,7 @@ class SandboxHost:
     async def _bare(self) -> PodSource:
         async with self._lock:
             if self._unconfined is None:
-                self._unconfined = SpawnerProcess.start(unconfined.SPAWNER)
+                self._unconfined = WarmPods(SpawnerProcess.start(unconfined.SPAWNER))
         return self._unconfined
 
     async def _confine(self) -> "_Confining":
@@ -249,7 +250,7 @@ class _Confining:
         return cls(
             backend=backend,
             planner=RememberingPlanner(backend),
-            source=backend.spawner_process(service=FILE_SERVICE),
+            source=WarmPods(backend.spawner_process(service=FILE_SERVICE)),
             variables=variables,
         )
 

@@ -20,11 +20,11 @@ CHECKOUT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__fil
 if __package__ in {None, ""}:  # started by its path
     sys.path[0] = CHECKOUT
 
-from platform_tests.real_work.judgement import Case  # noqa: E402 - needs the path above
-from platform_tests.real_work.prepare import PreparationFailed, download  # noqa: E402 - the same
-from platform_tests.real_work.projects import PROJECTS, Project  # noqa: E402 - the same
-from platform_tests.real_work.run import Work, run_project  # noqa: E402 - the same
-from platform_tests.real_work.table import summary  # noqa: E402 - the same
+from platform_tests.real_work.judgement import Case
+from platform_tests.real_work.prepare import PreparationFailed, download
+from platform_tests.real_work.projects import PROJECTS, Project
+from platform_tests.real_work.run import Work, run_project
+from platform_tests.real_work.table import summary
 
 _LOG_LINES = 40
 

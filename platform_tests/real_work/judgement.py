@@ -92,8 +92,8 @@ def judge_case(project: Project, outside: Side, inside: Side) -> Case:
     unexcused, untrue = junit.judge(found, project.name, EXPECTED)
     problems = (
         *_run_problems(outside, inside),
-        *_control_problems(project, outside),
-        *(str(difference) for difference in unexcused),
+        *_shortened(list(_control_problems(project, outside))),
+        *_shortened([str(difference) for difference in unexcused]),
         *(f"{entry.test}: the expected difference did not come true" for entry in untrue),
         *(
             f"outside: no file `{pattern}` was built"
@@ -146,4 +146,4 @@ def _canary_problems(outside: Side, inside: Side) -> Iterator[str]:
 def _shortened(lines: list[str]) -> list[str]:
     if len(lines) <= _MOST_LINES:
         return lines
-    return [*lines[:_MOST_LINES], f"and {len(lines) - _MOST_LINES} more paths"]
+    return [*lines[:_MOST_LINES], f"and {len(lines) - _MOST_LINES} more like these"]

@@ -48,9 +48,12 @@ class LaunchSpec:
         digest: SHA-256 of `steps` in hex; equal digests mean equal sandboxes.
         steps: the setup steps, encoded by the backend.
         sandbox_type: the wire's name for this kind of sandbox.
+        host_paths: host paths that the sandbox holds on to once it is built; a sandbox that was built
+            before one of them was replaced is not the same any more.
     """
 
     backend: str
     digest: str
     steps: bytes
     sandbox_type: str
+    host_paths: tuple[str, ...] = ()

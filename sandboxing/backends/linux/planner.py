@@ -25,6 +25,7 @@ from sandboxing.backends.linux.steps import (
     LandlockRule,
     LinuxPlan,
     LoopbackUp,
+    Mask,
     Namespace,
     Seccomp,
     Step,
@@ -133,6 +134,7 @@ def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters,
             digest=hashlib.sha256(encoded).hexdigest(),
             steps=encoded,
             sandbox_type=SANDBOX_TYPE,
+            host_paths=tuple(step.path for step in builder.steps if isinstance(step, Bind | Mask)),
         ),
     )
 
