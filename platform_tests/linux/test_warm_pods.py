@@ -33,8 +33,9 @@ class _Source:
 
     def close(self) -> None:
         self.closed = True
-        for one in self.far:
-            one.close()
+        for ends in zip(self.far, self.near, strict=True):
+            ends[0].close()
+            ends[1].close()
 
 
 def _spec(name: str, *paths: Path) -> LaunchSpec:
