@@ -11,7 +11,7 @@ from typing import Final
 
 from execserver.errors import ProtocolBreach, RequestFailed
 from execserver.protocol import error_codes
-from execserver.protocol.methods import INITIALIZED, Family
+from execserver.protocol.methods import INITIALIZE, INITIALIZED, METHODS, Family
 
 CONTROL_METHODS: Final = frozenset(
     {
@@ -40,8 +40,10 @@ class Lane(Enum):
     CONTROL = auto()
 
 
-def lane_of(method: str) -> Lane:
-    """The lane in which the method's work is done."""
+def lane_of(method: str) -> Lane | None:
+    """The lane in which the method's work is done; None for what is answered at once, being no work."""
+    if method == INITIALIZE or method not in METHODS:
+        return None
     return Lane.CONTROL if method in CONTROL_METHODS else Lane.ORDINARY
 
 

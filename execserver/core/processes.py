@@ -231,7 +231,8 @@ class ProcessTable:
             return WriteVerdict.NO_STDIN
         if write_id in record.writes:
             return WriteVerdict.REPEATED
-        if record.phase is Phase.RUNNING:
+        if record.phase is not Phase.CLOSED:
+            # Also after the exit: what it started may read on.
             record.writes.remember(write_id)
             return WriteVerdict.PERFORM
         # A terminal swallows what nobody reads; a pipe without a reader is an error.

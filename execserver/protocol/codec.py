@@ -6,7 +6,7 @@ answers and output chunks are the hot path. The connection uses both; neither kn
 
 from __future__ import annotations
 
-from typing import Final
+from typing import Final, TypeGuard
 
 import orjson
 
@@ -14,8 +14,7 @@ from execserver.errors import MalformedMessage, RequestFailed
 from execserver.protocol.envelope import Answer, Message, Notification, Request, RequestId
 from execserver.protocol.strict_json import parse
 
-_MIN_ID: Final = -(2**63)
-_MAX_ID: Final = 2**63 - 1
+_I64: Final = range(-(2**63), 2**63)
 
 
 def decode(document: str | bytes) -> Message:
@@ -37,7 +36,7 @@ def decode(document: str | bytes) -> Message:
 def _call(value: dict[str, object]) -> Request | Notification:
     method = value["method"]
     if not isinstance(method, str):
-        raise MalformedMessage(f"invalid type: {json_type(method)}, expected a string")
+        raise MalformedMessage(f"invalid type: {unexpected(method)}, expected a string")
     _check_trace(value.get("trace"))
     params = value.get("params")
     if "id" in value:
@@ -51,9 +50,9 @@ def _failure(value: dict[str, object]) -> Answer:
             raise MalformedMessage(f"missing field `{member}`")
     error = value["error"]
     if not isinstance(error, dict):
-        raise MalformedMessage(f"invalid type: {json_type(error)}, expected a map")
+        raise MalformedMessage(f"invalid type: {unexpected(error)}, expected a map")
     code, message = error.get("code"), error.get("message")
-    if isinstance(code, bool) or not isinstance(code, int):
+    if not _is_i64(code):
         raise MalformedMessage("invalid or missing field `code`")
     if not isinstance(message, str):
         raise MalformedMessage("invalid or missing field `message`")
@@ -63,34 +62,38 @@ def _failure(value: dict[str, object]) -> Answer:
 def _request_id(value: object) -> RequestId:
     if isinstance(value, str):
         return value
-    # bool is an int in Python and is not one in JSON.
-    if isinstance(value, int) and not isinstance(value, bool) and _MIN_ID <= value <= _MAX_ID:
+    if _is_i64(value):
         return value
     raise MalformedMessage("request id is neither a string nor a 64-bit integer")
+
+
+def _is_i64(value: object) -> TypeGuard[int]:
+    # bool is an int in Python and is not one in JSON.
+    return isinstance(value, int) and not isinstance(value, bool) and value in _I64
 
 
 def _check_trace(trace: object) -> None:
     if trace is None:
         return
     if not isinstance(trace, dict):
-        raise MalformedMessage(f"invalid type: {json_type(trace)}, expected a trace context")
+        raise MalformedMessage(f"invalid type: {unexpected(trace)}, expected a trace context")
     for member in ("traceparent", "tracestate"):
         text = trace.get(member)
         if text is not None and not isinstance(text, str):
-            raise MalformedMessage(f"invalid type: {json_type(text)}, expected a string")
+            raise MalformedMessage(f"invalid type: {unexpected(text)}, expected a string")
 
 
-def json_type(value: object) -> str:
-    """The JSON type of a decoded value, in the words of the reference's error texts."""
+def unexpected(value: object) -> str:
+    """A value of a wrong type, in the words of the reference's error texts."""
     match value:
         case None:
             return "null"
         case bool():
-            return "boolean"
+            return f"boolean `{str(value).lower()}`"
         case int() | float():
             return "number"
         case str():
-            return "string"
+            return f"string {orjson.dumps(value).decode()}"
         case list():
             return "sequence"
         case _:

@@ -9,7 +9,7 @@ from typing import Final
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from execserver.protocol.codec import json_type
+from execserver.protocol.codec import unexpected
 
 _EXPECTED: Final = {
     "string_type": "a string",
@@ -23,8 +23,9 @@ _EXPECTED: Final = {
     "list_type": "a sequence",
     "tuple_type": "a sequence",
     "set_type": "a sequence",
-    "enum": "a string",
-    "literal_error": "a string",
+    "uuid_type": "a string",
+    "enum": "string or map",
+    "literal_error": "string or map",
 }
 _NUMBER_ERRORS: Final = frozenset(
     {
@@ -61,11 +62,19 @@ def _text(detail: ErrorDetails) -> str:
     if kind in {"enum", "literal_error", "union_tag_invalid"}:
         return _unknown_variant(detail)
     if kind in _NUMBER_ERRORS:
-        nonzero = _context(detail, "ge") == 1 and detail["input"] == 0
-        return "invalid value: integer `0`, expected a nonzero usize" if nonzero else "invalid number"
+        return _wrong_number(detail)
     if kind in _EXPECTED:
-        return f"invalid type: {json_type(detail['input'])}, expected {_EXPECTED[kind]}"
+        return f"invalid type: {unexpected(detail['input'])}, expected {_EXPECTED[kind]}"
     return detail["msg"].removeprefix("Value error, ").removeprefix("Input should be a valid UUID, ")
+
+
+def _wrong_number(detail: ErrorDetails) -> str:
+    given = detail["input"]
+    if isinstance(given, bool) or not isinstance(given, int | float):
+        return f"invalid type: {unexpected(given)}, expected u64"
+    if _context(detail, "ge") == 1 and isinstance(given, int):
+        return f"invalid value: integer `{given}`, expected a nonzero usize"
+    return "invalid number"
 
 
 def _unknown_variant(detail: ErrorDetails) -> str:
@@ -75,7 +84,7 @@ def _unknown_variant(detail: ErrorDetails) -> str:
     else:
         given = detail["input"]
         if not isinstance(given, str):
-            return f"invalid type: {json_type(given)}, expected a string"
+            return f"invalid type: {unexpected(given)}, expected {_EXPECTED[detail['type']]}"
         expected = str(_context(detail, "expected")).replace("'", "`").replace(" or ", ", ")
     many = expected.count("`") > 2 * len(("a", "b"))
     if not many:

@@ -9,9 +9,11 @@ from typing import Annotated
 
 from pydantic import Field
 
-from execserver.protocol.wire_model import Base64, Flag, Result, Text, WireModel, encode_base64
+from execserver.protocol.wire_model import Base64, Flag, Result, Text, WireModel, encode_base64, null_is
 from sandboxing.paths.uri import PathUri
 from sandboxing.profile.context import SandboxContext
+
+FlagOrTrue = Annotated[Flag, null_is(True)]  # noqa: FBT003 - the default itself
 
 Millis = Annotated[int, Field(strict=True)]
 """Milliseconds since the epoch, 0 when unknown."""
@@ -21,7 +23,7 @@ class FsGetMetadataParams(WireModel):
     """Parameters of `fs/getMetadata`."""
 
     path: PathUri
-    follow_symlinks: Flag = True
+    follow_symlinks: FlagOrTrue = True
     sandbox: SandboxContext | None = None
 
 
@@ -40,7 +42,7 @@ class FsReadFileParams(WireModel):
     """Parameters of `fs/readFile`."""
 
     path: PathUri
-    follow_symlinks: Flag = True
+    follow_symlinks: FlagOrTrue = True
     sandbox: SandboxContext | None = None
 
 
@@ -59,7 +61,7 @@ class FsWriteFileParams(WireModel):
 
     path: PathUri
     data_base64: Text
-    follow_symlinks: Flag = True
+    follow_symlinks: FlagOrTrue = True
     sandbox: SandboxContext | None = None
 
 
@@ -67,8 +69,8 @@ class FsCreateDirectoryParams(WireModel):
     """Parameters of `fs/createDirectory`."""
 
     path: PathUri
-    recursive: Flag = True
-    follow_symlinks: Flag = True
+    recursive: FlagOrTrue = True
+    follow_symlinks: FlagOrTrue = True
     sandbox: SandboxContext | None = None
 
 
@@ -76,7 +78,7 @@ class FsRemoveParams(WireModel):
     """Parameters of `fs/remove`."""
 
     path: PathUri
-    recursive: Flag = True
-    force: Flag = True
-    follow_symlinks: Flag = True
+    recursive: FlagOrTrue = True
+    force: FlagOrTrue = True
+    follow_symlinks: FlagOrTrue = True
     sandbox: SandboxContext | None = None

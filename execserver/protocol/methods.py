@@ -13,7 +13,7 @@ from typing import Final
 from pydantic import ValidationError
 
 from execserver.protocol import environment, error_codes, files, process
-from execserver.protocol.codec import json_type
+from execserver.protocol.codec import unexpected
 from execserver.protocol.decode_error import describe
 from execserver.protocol.wire_model import Empty, Result, WireModel
 
@@ -91,9 +91,9 @@ def decode_params(method: Method, params: object) -> WireModel:
     """
     if issubclass(method.params, environment.NoParams):
         if params is not None and params != {}:
-            raise error_codes.invalid_params(f"invalid type: {json_type(params)}, expected unit")
+            raise error_codes.invalid_params(f"invalid type: {unexpected(params)}, expected unit")
         return method.params()
     try:
-        return method.params.model_validate({} if params is None else params)
+        return method.params.model_validate(params)
     except ValidationError as error:
         raise error_codes.invalid_params(describe(error)) from None

@@ -1,7 +1,7 @@
 """The wire types of `process/*`: parameters, results and notifications.
 
-Field order is the protocol's, because it decides which missing member an error names. The members for
-networks are carried undecoded until this server can act on them. Handlers consume and build these types.
+Field order is the protocol's, because it decides which missing member an error names. Of the members for
+networks only those that have to be refused are here. Handlers consume and build these types.
 """
 
 from enum import StrEnum
@@ -22,10 +22,14 @@ from execserver.protocol.wire_model import (
     Text,
     WireModel,
     encode_base64,
+    null_is,
 )
 from sandboxing.paths.uri import PathUri
 from sandboxing.profile.context import SandboxContext
 from sandboxing.profile.variant import variant_of
+
+
+U64OrZero = Annotated[U64, null_is(0)]
 
 
 class Inherit(StrEnum):
@@ -67,7 +71,6 @@ class ProcessStartParams(WireModel):
     arg0: Text | None = None
     sandbox: SandboxContext | None = None
     enforce_managed_network: Flag = False
-    managed_network: dict[str, object] | None = None
     network_proxy: dict[str, object] | None = None
 
 
@@ -82,9 +85,9 @@ class ProcessReadParams(WireModel):
     """Parameters of `process/read`; `wait_ms` is in milliseconds."""
 
     process_id: Text
-    after_seq: U64 = 0
+    after_seq: U64OrZero = 0
     max_bytes: U64 | None = None
-    wait_ms: U64 = 0
+    wait_ms: U64OrZero = 0
 
 
 class OutputChunk(WireModel):

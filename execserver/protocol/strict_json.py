@@ -16,8 +16,8 @@ from execserver.errors import MalformedMessage
 MAX_VALUES: Final = 262_144
 """JSON values in one message, containers and scalars; member names do not count (reference: 262 144)."""
 
-MAX_DEPTH: Final = 128
-"""Nested containers; the reference's JSON reader gives up at the same depth."""
+MAX_DEPTH: Final = 127
+"""Nested containers (measured on the reference: 127 are read, 128 are not)."""
 
 # A string is one token, even when it is not terminated: otherwise the scan would start again behind each
 # escaped quote of an unterminated one, which takes quadratic time.

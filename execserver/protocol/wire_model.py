@@ -1,12 +1,11 @@
 """WireModel: what all parameter and result types share, and the scalar types of the wire.
 
-Field names are snake case here and camel case on the wire. Unknown members are ignored, `null` means absent,
-and no scalar is converted into another. The modules of the method families build on it.
+Field names are snake case here and camel case on the wire. Unknown members are ignored, `null` means absent
+where the protocol says so, and no scalar is converted into another. The method families build on it.
 """
 
 import binascii
 import re
-from collections.abc import Mapping
 from typing import Annotated, Final
 
 import orjson
@@ -18,18 +17,22 @@ from pydantic import (
     PlainSerializer,
     StrictBool,
     StrictStr,
-    model_validator,
 )
 from pydantic.alias_generators import to_camel
 from pydantic_core import PydanticCustomError
 
 MAX_U64: Final = 2**64 - 1
-_NOT_BASE64: Final = re.compile(r"[^A-Za-z0-9+/=]")
+_BASE64_SYMBOLS: Final = re.compile(rb"[A-Za-z0-9+/]*")
 
 Text = StrictStr
 Flag = StrictBool
 U64 = Annotated[int, Field(strict=True, ge=0, le=MAX_U64)]
 """An unsigned 64-bit integer written as a plain JSON integer; `1.0` is none."""
+
+
+def null_is(default: object) -> BeforeValidator:
+    """A validator for members whose `null` means the default; for all others it is a wrong type."""
+    return BeforeValidator(lambda value: default if value is None else value)
 
 
 def decode_base64(text: str) -> bytes:
@@ -39,16 +42,27 @@ def decode_base64(text: str) -> bytes:
         ValueError: with the text of the reference's decoder, which clients show.
     """
     try:
-        return binascii.a2b_base64(text, strict_mode=True)
+        data = binascii.a2b_base64(text, strict_mode=True)
     except ValueError:
-        wrong = _NOT_BASE64.search(text)
-        if wrong is not None:
-            offset = len(text[: wrong.start()].encode("utf-8", "replace"))
-            symbol = wrong[0].encode("utf-8", "replace")[0]
-            reason = f"Invalid symbol {symbol}, offset {offset}."
-        else:
-            reason = "Invalid padding"
-        raise ValueError(reason) from None
+        raise ValueError(_base64_fault(text.encode())) from None
+    # The standard library does not mind surplus bits and surplus padding; only one spelling is right.
+    rest = len(data) % 3
+    if len(text) % 4 != 0 or (rest and not text.endswith(_text_of(data[-rest:]))):
+        raise ValueError(_base64_fault(text.encode()))
+    return data
+
+
+def _base64_fault(text: bytes) -> str:
+    symbols = _BASE64_SYMBOLS.match(text)
+    end = 0 if symbols is None else symbols.end()
+    last_group = max(len(text) - 1, 0) // 4 * 4
+    if end < len(text) and (end < last_group + 2 or text[end:].strip(b"=")):
+        return f"Invalid symbol {text[end]}, offset {end}."
+    if end == last_group + 1:
+        return f"Invalid input length: {len(text)}"
+    if len(text) % 4 != 0:
+        return "Invalid padding"
+    return f"Invalid last symbol {text[end - 1]}, offset {end - 1}."
 
 
 def _bytes_of(value: object) -> object:
@@ -91,13 +105,6 @@ class WireModel(BaseModel):
         # What comes from JSON is never an instance already.
         revalidate_instances="never",
     )
-
-    @model_validator(mode="before")
-    @classmethod
-    def _null_means_absent(cls, value: object) -> object:
-        if isinstance(value, Mapping) and None in value.values():
-            return {name: member for name, member in value.items() if member is not None}
-        return value
 
 
 class Result(WireModel):

@@ -8,11 +8,13 @@ import asyncio
 import base64
 import json
 import os
+import signal
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
+from platform_tests.support import world
 from platform_tests.support.ground import Ground
 from platform_tests.support.wire import (
     Server,
@@ -113,7 +115,7 @@ def test_file_operations_in_the_workspace_work_and_denied_files_stay_closed(grou
         assert os.stat(ground.at("ws", "file")).st_uid == ground.identity.uid
         await client.result("fs/readFile", {"path": f"file://{secret}"})
         error = await client.error("fs/readFile", {"path": f"file://{secret}", **intent})
-        assert (error["code"], error["message"]) == (-32603, "Permission denied (os error 13)")
+        assert (error["code"], error["message"]) == (-32600, "Permission denied (os error 13)")
 
     with_server(ground, ask)
 
@@ -166,6 +168,20 @@ def test_the_end_of_a_process_takes_its_whole_tree(ending: str, ground: Ground) 
         os.close(reader)
 
 
+def test_a_dead_spawner_is_replaced(ground: Ground) -> None:
+    async def ask(client: WireClient, server: Server) -> None:
+        await client.result("process/start", start_request(ground, "p", "sleep", "300", sandboxed=True))
+        [spawner] = [one.pid for one in world.descendants(server.pid) if "linux.spawner" in one.command]
+        os.kill(spawner, signal.SIGKILL)
+        assert (await until_closed(client)).code == 128 + signal.SIGKILL
+        await client.result("process/start", start_request(ground, "q", "true", sandboxed=True))
+        assert (await until_closed(client)).code == 0
+        content = {"path": f"file://{ground.workspace}/f", "dataBase64": ""}
+        await client.result("fs/writeFile", {**content, "sandbox": sandbox(ground)})
+
+    with_server(ground, ask)
+
+
 async def _end_of(descriptor: int) -> None:
     """Wait until nobody has the fifo open for writing."""
     loop = asyncio.get_running_loop()
@@ -189,7 +205,7 @@ def test_nothing_piles_up_in_the_server(ground: Ground) -> None:
                 await client.result(
                     "fs/writeFile", {**path, "dataBase64": base64.b64encode(b"x").decode()}
                 )
-            return len(os.listdir(f"/proc/{server.process.pid}/fd"))
+            return len(os.listdir(f"/proc/{server.pid}/fd"))
 
         first = await work(0)
         assert await work(1) == first

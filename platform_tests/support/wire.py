@@ -30,11 +30,11 @@ class Server:
 
     Attributes:
         url: where it listens.
-        process: the program; with a program before it, still the same process.
+        pid: its process; with a program before it, still the same.
     """
 
     url: str
-    process: "subprocess.Popen[bytes]"
+    pid: int
 
 
 def server_arguments() -> tuple[str, ...]:
@@ -67,7 +67,7 @@ def running_server(ground: Ground, *, through: Sequence[str] = ()) -> Iterator[S
         assert process.stdout is not None
         url = process.stdout.readline().decode().strip()
         assert url.startswith("ws://"), "the server did not come up"
-        yield Server(url=url, process=process)
+        yield Server(url=url, pid=process.pid)
     finally:
         process.terminate()
         process.wait(timeout=_ENDS_WITHIN_S)

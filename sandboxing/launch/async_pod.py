@@ -183,13 +183,12 @@ class AsyncPod:
                 return None
 
     async def _send(self, message: dict[str, Any], descriptors: tuple[int, ...]) -> None:
+        """Send a message; a pod that has gone is left for the next event to tell, or its absence."""
         data = control.encode(message, descriptor_count=len(descriptors))
         try:
             if descriptors:
-                sent = socket.send_fds(self.channel.socket, [data], list(descriptors))
-                data = data[sent:]
-            await asyncio.get_running_loop().sock_sendall(self.channel.socket, data)
-        except (BrokenPipeError, ConnectionResetError) as error:
-            # its last words, if it had any, say more than the broken channel does
-            if await self._next() is None:
-                raise SetupFailed("cannot reach `the sandbox`: it has ended", step="send") from error
+                data = data[socket.send_fds(self.channel.socket, [data], list(descriptors)) :]
+            if data:
+                await asyncio.get_running_loop().sock_sendall(self.channel.socket, data)
+        except (BrokenPipeError, ConnectionResetError):
+            return

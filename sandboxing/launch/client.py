@@ -96,17 +96,17 @@ class InProcessSpawner:
     """Fork pods from this process; only for one that has no threads and never will.
 
     Attributes:
-        body: turns a forked child into a pod.
+        maker: reads the steps of a pod.
     """
 
-    body: spawner.PodBody
+    maker: spawner.PodMaker
 
     def open_pod(self, spec: LaunchSpec) -> PodChannel:
         """Fork a pod."""
         ours, theirs = socket.socketpair()
         own = os.pidfd_open(os.getpid())
         with theirs:
-            spawner.fork_pod(spec.steps, theirs, Watch(spawner=own), self.body)
+            spawner.fork_pod(theirs, Watch(spawner=own), self.maker(spec.steps))
         os.close(own)
         return PodChannel(socket=ours)
 

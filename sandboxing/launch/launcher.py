@@ -129,7 +129,10 @@ def _work(channel: socket.socket, message: dict[str, Any], service: Service | No
 
 
 def _ended(channel: socket.socket, buffer: MessageBuffer) -> bool:
-    return control.receive_into(channel, buffer) == 0
+    try:
+        return control.receive_into(channel, buffer) == 0
+    except ConnectionResetError:
+        return True  # the caller went away without reading our last message
 
 
 def _signal(child: int | None, number: int) -> None:

@@ -8,6 +8,7 @@ import sys
 
 assert sys.platform == "linux"
 
+import functools
 import gc
 import importlib
 import os
@@ -15,14 +16,20 @@ import select
 import signal
 import socket
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final, TypeAlias
 
 from sandboxing.launch import control, launcher
 from sandboxing.launch.control import MessageBuffer, StepFailure
 from sandboxing.launch.descriptors import close_all_except, point_standard_streams_at_nothing
 
-PodBody = Callable[[bytes, socket.socket, launcher.Watch], None]
-"""Turns a forked child into a pod: encoded steps, control channel, what to watch."""
+PodBody: TypeAlias = Callable[[socket.socket, launcher.Watch], None]
+"""Turns a forked child into a pod; given its control channel and what to watch."""
+
+PodMaker: TypeAlias = Callable[[bytes], PodBody]
+"""Reads encoded steps, once, before any fork."""
+
+_REMEMBERED_PLANS: Final = 64
+"""Plans whose steps need not be read again."""
 
 
 def load_service(name: str) -> launcher.Service | None:
@@ -39,7 +46,7 @@ def load_service(name: str) -> launcher.Service | None:
     return service
 
 
-def fork_pod(steps: bytes, channel: socket.socket, watch: launcher.Watch, body: PodBody) -> int:
+def fork_pod(channel: socket.socket, watch: launcher.Watch, body: PodBody) -> int:
     """Fork a child that becomes a pod; returns the child's pid, which the caller must reap.
 
     Safe only in a process without threads.
@@ -52,7 +59,7 @@ def fork_pod(steps: bytes, channel: socket.socket, watch: launcher.Watch, body: 
         gc.disable()
         close_all_except((channel.fileno(), watch.spawner))
         point_standard_streams_at_nothing()
-        body(steps, channel, watch)
+        body(channel, watch)
         code = 0
     except StepFailure as failure:
         launcher.report_failure(channel, failure)
@@ -63,13 +70,14 @@ def fork_pod(steps: bytes, channel: socket.socket, watch: launcher.Watch, body: 
         os._exit(code)
 
 
-def serve(channel: socket.socket, body: PodBody) -> None:
+def serve(channel: socket.socket, maker: PodMaker) -> None:
     """Fork pods until the channel ends."""
     watch = launcher.Watch(spawner=os.pidfd_open(os.getpid()))
     wakeup_read, wakeup_write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
     signal.set_wakeup_fd(wakeup_write, warn_on_full_buffer=False)
     signal.signal(signal.SIGCHLD, _nothing)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    body_for = functools.lru_cache(maxsize=_REMEMBERED_PLANS)(maker)
     gc.freeze()
     buffer = MessageBuffer()
     poller = select.poll()
@@ -85,7 +93,7 @@ def serve(channel: socket.socket, body: PodBody) -> None:
         if control.receive_into(channel, buffer) == 0:
             return
         while (message := buffer.take()) is not None:
-            _handle(message, watch, body)
+            _handle(message, watch, body_for)
 
 
 def _nothing(_number: int, _frame: object) -> None:
@@ -102,6 +110,6 @@ def _reap() -> None:
             return
 
 
-def _handle(message: dict[str, Any], watch: launcher.Watch, body: PodBody) -> None:
+def _handle(message: dict[str, Any], watch: launcher.Watch, body_for: PodMaker) -> None:
     with socket.socket(fileno=message["fds"][0]) as pod_channel:
-        fork_pod(message["steps"].encode(), pod_channel, watch, body)
+        fork_pod(pod_channel, watch, body_for(message["steps"].encode()))

@@ -24,6 +24,7 @@ from tests.bench.figures import (
     Report,
     Side,
     Table,
+    failure_notes,
     median,
     paired_difference,
     paired_ratio,
@@ -87,7 +88,7 @@ def measure(options: ColdOptions, place: Place, environment: Mapping[str, str]) 
                 found[name].clear()
             elif turn >= 0:
                 found[name].append(seconds)
-    rows = tuple(timing_row(name, found[name], failure=failures.get(name)) for name in programs)
+    rows = tuple(timing_row(name, found[name]) for name in programs)
     tables = [Table("cold start to exit", TIMING_COLUMNS, rows), _ratios(found)]
     if options.imports is Imports.LIST:
         tables += _imports(programs[OURS], place)
@@ -110,7 +111,7 @@ def measure(options: ColdOptions, place: Place, environment: Mapping[str, str]) 
                 value=paired_difference(ours, codex),
             ),
         ),
-        notes=tuple(notes),
+        notes=(*notes, *failure_notes(failures)),
     )
 
 

@@ -194,17 +194,27 @@ class Report:
         }
 
 
-def timing_row(name: str, seconds: Sequence[float] | None, *, failure: str | None = None) -> dict[str, Cell]:
-    """A row of milliseconds under TIMING_COLUMNS; `failure` says why there are none."""
+def failed_row(name: str) -> dict[str, Cell]:
+    """The row of something that could not be measured; the reason goes into the report's notes."""
+    return {"what": name, "n": 0, "remark": "failed"}
+
+
+def failure_notes(failures: Mapping[str, str | None]) -> tuple[str, ...]:
+    """A note for each name with a reason."""
+    return tuple(f"{name} failed: {reason}" for name, reason in failures.items() if reason is not None)
+
+
+def timing_row(name: str, seconds: Sequence[float]) -> dict[str, Cell]:
+    """A row of milliseconds under TIMING_COLUMNS."""
     if not seconds:
-        return {"what": name, "n": 0, "remark": failure or "not there"}
+        return failed_row(name)
     return {
         "what": name,
         "n": len(seconds),
         "p50 ms": median(seconds) * 1000,
         "p90 ms": quantile(seconds, fraction=0.9) * 1000,
         "min ms": min(seconds) * 1000,
-        "remark": failure or "",
+        "remark": "",
     }
 
 

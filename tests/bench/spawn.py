@@ -18,6 +18,8 @@ from tests.bench.figures import (
     Report,
     Side,
     Table,
+    failed_row,
+    failure_notes,
     median,
     paired_ratio,
     timing_row,
@@ -121,9 +123,7 @@ async def _rounds(variants: Mapping[str, _Variant], options: SpawnOptions) -> No
 
 
 def _report(variants: Mapping[str, _Variant], options: SpawnOptions, notes: list[str]) -> Report:
-    starts = tuple(
-        timing_row(variant.name, variant.seconds, failure=variant.failure) for variant in variants.values()
-    )
+    starts = tuple(timing_row(variant.name, variant.seconds) for variant in variants.values())
     rates = tuple(_rate_row(variant, options) for variant in variants.values())
     return Report(
         bench="spawn",
@@ -141,13 +141,13 @@ def _report(variants: Mapping[str, _Variant], options: SpawnOptions, notes: list
             ),
         ),
         budgets=_budgets(variants),
-        notes=tuple(notes),
+        notes=(*notes, *failure_notes({variant.name: variant.failure for variant in variants.values()})),
     )
 
 
 def _rate_row(variant: _Variant, options: SpawnOptions) -> dict[str, Cell]:
     if not variant.burst_seconds:
-        return {"what": variant.name, "n": 0, "remark": variant.failure or ""}
+        return failed_row(variant.name)
     middle = median(variant.burst_seconds)
     return {
         "what": variant.name,

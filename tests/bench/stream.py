@@ -11,7 +11,17 @@ from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
-from tests.bench.figures import Budget, Cell, Report, Side, Table, median, paired_ratio
+from tests.bench.figures import (
+    Budget,
+    Cell,
+    Report,
+    Side,
+    Table,
+    failed_row,
+    failure_notes,
+    median,
+    paired_ratio,
+)
 from tests.bench.servers import Place, Transport, conversation, programs
 from tests.bench.wire import BenchFailed, Conversation, Work, workspace_write
 
@@ -62,7 +72,7 @@ async def measure(options: StreamOptions, place: Place, environment: Mapping[str
                     continue
                 if turn >= 0:
                     found[name].append(seconds)
-    rows = tuple(_row(name, seconds, size, failures.get(name)) for name, seconds in found.items())
+    rows = tuple(_row(name, seconds, size) for name, seconds in found.items())
     return Report(
         bench="stream",
         facts={"MiB": options.mebibytes, "rounds": options.rounds},
@@ -75,7 +85,7 @@ async def measure(options: StreamOptions, place: Place, environment: Mapping[str
                 value=paired_ratio(found.get("codex ws sandboxed"), found.get("ours ws sandboxed")),
             ),
         ),
-        notes=tuple(notes),
+        notes=(*notes, *failure_notes(failures)),
     )
 
 
@@ -86,13 +96,13 @@ async def _once(talk: Conversation, work: Work, size: int) -> float:
     return batch.seconds
 
 
-def _row(name: str, seconds: list[float], size: int, failure: str | None) -> dict[str, Cell]:
+def _row(name: str, seconds: list[float], size: int) -> dict[str, Cell]:
     if not seconds:
-        return {"what": name, "n": 0, "remark": failure or ""}
+        return failed_row(name)
     return {
         "what": name,
         "n": len(seconds),
         "MB/s p50": size / _MB / median(seconds),
         "MB/s best": size / _MB / min(seconds),
-        "remark": failure or "",
+        "remark": "",
     }

@@ -16,6 +16,7 @@ from tests.bench.figures import (
     Side,
     Table,
     Verdict,
+    failure_notes,
     median,
     paired_difference,
     paired_ratio,
@@ -101,12 +102,13 @@ def test_a_budget_is_kept_up_to_its_limit(side: Side, value: float | None, verdi
     assert Budget(what="x", side=side, limit=3.0, value=value).verdict is verdict
 
 
-def test_a_timing_row_is_in_milliseconds_and_names_what_failed() -> None:
+def test_a_timing_row_is_in_milliseconds_and_shows_what_failed() -> None:
     row = timing_row("a", [0.001, 0.003, 0.002])
     assert row["n"] == 3
     assert row["p50 ms"] == pytest.approx(2.0)
     assert row["min ms"] == pytest.approx(1.0)
-    assert timing_row("b", [], failure="exit 1")["remark"] == "exit 1"
+    assert timing_row("b", [])["remark"] == "failed"
+    assert failure_notes({"a": None, "b": "exit 1"}) == ("b failed: exit 1",)
     assert set(row) <= set(TIMING_COLUMNS)
 
 

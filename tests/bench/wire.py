@@ -148,6 +148,12 @@ class _Running:
 
     exit_code: int | None = None
     output_bytes: int = 0
+    closed: bool = False
+
+    @property
+    def is_over(self) -> bool:
+        """Whether exit and close were both told; they may overtake each other on the wire."""
+        return self.closed and self.exit_code is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +211,7 @@ class Conversation:
                 unanswered -= 1
             elif (process := running.get(value["params"].get("processId", ""))) is not None:
                 _note(process, value)
-                if value["method"] == "process/closed":
+                if process.is_over:
                     open_ids.discard(value["params"]["processId"])
         seconds = time.perf_counter() - started
         for process in running.values():
@@ -237,6 +243,8 @@ def _note(process: _Running, value: Json) -> None:
             process.output_bytes += len(chunk) * 3 // 4 - chunk[-2:].count("=")
         case "process/exited":
             process.exit_code = params["exitCode"]
+        case "process/closed":
+            process.closed = True
         case _:
             return
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from sandboxing.backends.linux import landlock, planner, probe
 from sandboxing.backends.linux.enforced import BACKEND
-from sandboxing.backends.linux.pod import become_pod
+from sandboxing.backends.linux.pod import pod_maker
 from sandboxing.backends.linux.seccomp.compiler import compile_filter
 from sandboxing.backends.linux.seccomp.rules import FILTER, FILTER_WITHOUT_INTERNET, Refusal
 from sandboxing.backends.linux.syscalls.privileges import become_subreaper
@@ -79,4 +79,4 @@ class LinuxBackend:
     def in_process_spawner(self) -> InProcessSpawner:
         """A spawner in this process, which must have no threads."""
         become_subreaper()
-        return InProcessSpawner(body=become_pod)
+        return InProcessSpawner(maker=pod_maker)

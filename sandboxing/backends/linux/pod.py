@@ -14,20 +14,24 @@ import socket
 from sandboxing.backends.linux.apply import apply_steps, enter_namespaces
 from sandboxing.backends.linux.steps import Namespace, decode_plan
 from sandboxing.launch import launcher
+from sandboxing.launch.spawner import PodBody
 
 
-def become_pod(
-    steps: bytes, channel: socket.socket, watch: launcher.Watch, *, service: launcher.Service | None = None
-) -> None:
-    """Become a pod and serve one command; returns in the process that only crossed over.
+def pod_maker(steps: bytes, *, service: launcher.Service | None = None) -> PodBody:
+    """Read a plan; what is returned makes a forked child a pod of that plan, which serves one command.
 
-    Raises:
-        StepFailure: a namespace was refused before the pod existed.
+    Args:
+        steps: the encoded plan.
+        service: what answers calls in the pod.
     """
     plan = decode_plan(steps)
-    if plan.namespaces:
-        enter_namespaces(plan)
-    if Namespace.PID in plan.namespaces and os.fork() != 0:
-        return
-    launcher.run(channel, watch, lambda: apply_steps(plan), service)
-    os._exit(0)
+
+    def become_pod(channel: socket.socket, watch: launcher.Watch) -> None:
+        if plan.namespaces:
+            enter_namespaces(plan)
+        if Namespace.PID in plan.namespaces and os.fork() != 0:
+            return
+        launcher.run(channel, watch, lambda: apply_steps(plan), service)
+        os._exit(0)
+
+    return become_pod

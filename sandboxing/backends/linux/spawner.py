@@ -11,7 +11,8 @@ assert sys.platform == "linux"
 import functools
 import socket
 
-from sandboxing.backends.linux.pod import become_pod
+from sandboxing.backends.linux import landlock
+from sandboxing.backends.linux.pod import pod_maker
 from sandboxing.backends.linux.syscalls.privileges import become_subreaper
 from sandboxing.launch import spawner
 
@@ -24,7 +25,9 @@ def main(descriptor: int, service: str) -> None:
         service: `module:function` that answers calls inside a pod, or empty.
     """
     become_subreaper()
-    body = functools.partial(become_pod, service=spawner.load_service(service))
+    maker = functools.partial(pod_maker, service=spawner.load_service(service))
+    # the binding looks for the C library at its first use, by running a program; that must not be in a pod
+    landlock.kernel_abi()
     with socket.socket(fileno=descriptor) as channel:
         channel.set_inheritable(False)
-        spawner.serve(channel, body)
+        spawner.serve(channel, maker)

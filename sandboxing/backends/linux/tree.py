@@ -51,7 +51,7 @@ _MASK_LISTABLE_MODE: Final = 0o111
 def upwards(path: str) -> Iterator[str]:
     """Every directory above a normalised absolute path, the nearest first."""
     while path != "/":
-        path = posixpath.dirname(path)
+        path = path[: path.rindex("/")] or "/"
         yield path
 
 

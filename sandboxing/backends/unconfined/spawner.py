@@ -17,12 +17,15 @@ def main(descriptor: int, service: str) -> None:
     """Serve requests on `descriptor` until it ends."""
     work = spawner.load_service(service)
 
-    def body(_steps: bytes, channel: socket.socket, watch: launcher.Watch) -> None:
+    def body(channel: socket.socket, watch: launcher.Watch) -> None:
         launcher.run(channel, watch, _restrict_nothing, work)
+
+    def maker(_steps: bytes) -> spawner.PodBody:
+        return body
 
     with socket.socket(fileno=descriptor) as channel:
         channel.set_inheritable(False)
-        spawner.serve(channel, body)
+        spawner.serve(channel, maker)
 
 
 def _restrict_nothing() -> None:

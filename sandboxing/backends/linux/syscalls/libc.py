@@ -9,6 +9,7 @@ assert sys.platform == "linux"
 
 import ctypes
 import ctypes.util
+import functools
 import os
 from typing import Any
 
@@ -21,6 +22,7 @@ SYSCALL_NUMBERS = {
 }
 
 
+@functools.cache
 def load() -> Any:  # noqa: ANN401 - a ctypes library has no better type
     """The process's own C library, with errno kept per call."""
     library = ctypes.CDLL(None, use_errno=True)
