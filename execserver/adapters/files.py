@@ -75,16 +75,15 @@ def _get_metadata(operation: GetMetadata) -> Metadata:
         # The link first: the two answers then at worst belong to two moments, never to a wrong kind.
         is_symlink = stat.S_ISLNK(os.lstat(operation.path).st_mode)
         return _metadata(os.stat(operation.path), is_symlink=is_symlink)
-    try:
-        with _descend(operation.path) as (parent, name):
-            found = os.stat(name, dir_fd=parent, follow_symlinks=False)
-    except NotADirectoryError:
-        if _has_link(operation.path):
-            raise FileRefused(Refusal.LINK_IN_PATH) from None
-        raise
+    with _descend(operation.path) as (parent, name):
+        return _metadata(_stat_no_link(name, parent), is_symlink=False)
+
+
+def _stat_no_link(name: str, parent: int) -> os.stat_result:
+    found = os.stat(name, dir_fd=parent, follow_symlinks=False)
     if stat.S_ISLNK(found.st_mode):
         raise FileRefused(Refusal.LINK_IN_PATH)
-    return _metadata(found, is_symlink=False)
+    return found
 
 
 def _metadata(found: os.stat_result, *, is_symlink: bool) -> Metadata:
@@ -150,10 +149,38 @@ def _create_directory(operation: CreateDirectory) -> Done:
         with _descend(operation.path) as (parent, name):
             os.mkdir(name, mode=_NEW_DIRECTORY_MODE, dir_fd=parent)
     elif recursive:
-        os.makedirs(operation.path, mode=_NEW_DIRECTORY_MODE, exist_ok=True)
+        _make_path(operation.path)
     else:
         os.mkdir(operation.path, mode=_NEW_DIRECTORY_MODE)
     return Done()
+
+
+def _make_path(path: str) -> None:
+    # Not os.makedirs: below a dangling link it says that nothing is there, which clients take for a parent
+    # that they have yet to make.
+    missing: list[str] = []
+    here = path
+    while not _make_or_find(here):
+        missing.append(here)
+        above = os.path.dirname(here)
+        if above == here:
+            break
+        here = above
+    for below in reversed(missing):
+        if not _make_or_find(below):
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
+
+
+def _make_or_find(path: str) -> bool:
+    """Whether the directory exists by now; False when its parent does not."""
+    try:
+        os.mkdir(path, mode=_NEW_DIRECTORY_MODE)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        if not os.path.isdir(path):
+            raise
+    return True
 
 
 def _make_path_without_links(path: str) -> None:
@@ -179,36 +206,26 @@ def _remove(operation: Remove) -> Done:
     try:
         if operation.links is Links.REFUSE:
             with _descend(operation.path) as (parent, name):
-                _remove_one(name, parent)
-        elif operation.depth is Depth.SINGLE:
-            _remove_one(operation.path, parent=None)
+                _remove_one(name, parent, _stat_no_link(name, parent))
         else:
-            _remove_tree(operation.path)
+            found = os.lstat(operation.path)
+            if operation.depth is Depth.RECURSIVE and stat.S_ISDIR(found.st_mode):
+                # Descends by descriptors, so a directory that turns into a link meanwhile is not followed.
+                shutil.rmtree(operation.path)
+            else:
+                _remove_one(operation.path, None, found)
     except FileNotFoundError:
         if operation.missing is Missing.FAIL:
             raise
     return Done()
 
 
-def _remove_one(path: str, parent: int | None) -> None:
-    try:
-        os.unlink(path, dir_fd=parent)
-    except (IsADirectoryError, PermissionError):
-        # Linux says EISDIR and POSIX says EPERM for a directory; for anything else EPERM is the answer.
-        if not stat.S_ISDIR(os.stat(path, dir_fd=parent, follow_symlinks=False).st_mode):
-            raise
+def _remove_one(path: str, parent: int | None, found: os.stat_result) -> None:
+    # What was found only chooses the call; when it has become something else the call fails.
+    if stat.S_ISDIR(found.st_mode):
         os.rmdir(path, dir_fd=parent)
-
-
-def _remove_tree(path: str) -> None:
-    try:
-        _remove_one(path, parent=None)
-    except OSError as error:
-        # POSIX lets a system say either for a directory that is not empty.
-        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST}:
-            raise
-        # Descends by descriptors, so a directory that turns into a link meanwhile is not followed.
-        shutil.rmtree(path)
+    else:
+        os.unlink(path, dir_fd=parent)
 
 
 def _open(path: str, links: Links, flags: int) -> int:
@@ -253,16 +270,3 @@ def _can_descend() -> bool:
 def _split(path: str) -> tuple[str, tuple[str, ...]]:
     drive, rest = os.path.splitdrive(path)
     return drive + os.sep, tuple(name for name in rest.split(os.sep) if name not in {"", "."})
-
-
-def _has_link(path: str) -> bool:
-    """Why a descent failed, for the error only: it comes too late to decide anything."""
-    anchor, names = _split(path)
-    for count in range(1, len(names) + 1):
-        try:
-            found = os.lstat(os.path.join(anchor, *names[:count]))
-        except OSError:
-            return False
-        if stat.S_ISLNK(found.st_mode):
-            return True
-    return False

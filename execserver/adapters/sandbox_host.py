@@ -9,6 +9,7 @@ import sys
 assert sys.platform == "linux"
 
 import asyncio
+import errno
 import json
 import os
 import signal
@@ -38,7 +39,6 @@ from sandboxing.contract.outcome import Exit
 from sandboxing.errors import (
     BindError,
     LaunchFailed,
-    LaunchFailure,
     PathError,
     PlanError,
     SandboxctlError,
@@ -48,18 +48,18 @@ from sandboxing.errors import (
 from sandboxing.launch.async_pod import AsyncPod, read_some, write_all
 from sandboxing.launch.client import PodSource, SpawnerProcess
 from sandboxing.launch.warm import WarmPods
-from sandboxing.profile.context import SandboxContext
+from sandboxing.profile.context import SandboxContext, WindowsSandboxLevel
 from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_context
 from sandboxing.run.remembering import RememberingPlanner
 
 FILE_SERVICE: Final = "execserver.adapters.files_worker:answer"
-_FAILURE_KINDS: Final = {
-    LaunchFailure.NOT_FOUND: FailureKind.SPAWN_NOT_FOUND,
-    LaunchFailure.BAD_CWD: FailureKind.SPAWN_NOT_FOUND,
-    LaunchFailure.NOT_EXECUTABLE: FailureKind.SPAWN_PERMISSION_DENIED,
-    LaunchFailure.OTHER: FailureKind.SPAWN_FAILED,
+_SPAWN_KINDS: Final = {
+    errno.ENOENT: FailureKind.SPAWN_NOT_FOUND,
+    errno.EACCES: FailureKind.SPAWN_PERMISSION_DENIED,
+    errno.EPERM: FailureKind.SPAWN_PERMISSION_DENIED,
 }
+"""What the reference calls a failed start, by error number; everything else is `spawnFailed`."""
 
 
 @dataclass(slots=True)
@@ -145,11 +145,13 @@ class SandboxHost:
         Raises:
             StartFailure: it could not be started; nothing is left behind.
         """
+        spec, source = await self._place(request)
         try:
-            spec, source = await self._place(request)
             return await _start(source, spec, request, search_path=self.variables.get("PATH"))
         except LaunchFailed as error:
-            raise StartFailure(_os_text(error.errno), kind=_FAILURE_KINDS[error.failure]) from error
+            raise _spawn_failure(error.errno) from error
+        except OSError as error:
+            raise await self._source_failure(source, error) from error
         except SetupFailed as error:
             raise await self._unavailable(error) from error
 
@@ -168,6 +170,8 @@ class SandboxHost:
                 answer = await pod.call(json.dumps(operation_to_json(operation)).encode())
             finally:
                 pod.close()
+        except OSError as error:
+            raise await self._source_failure(confining.source, error) from error
         except SetupFailed as error:
             raise await self._unavailable(error) from error
         if answer is None:
@@ -216,6 +220,16 @@ class SandboxHost:
                 self._confining = _Confining.create(self.variables)
         return self._confining
 
+    async def _source_failure(self, source: PodSource, error: OSError) -> StartFailure:
+        if isinstance(error, ConnectionError):
+            # This spawner has died, and its pods with it; the next start brings up another.
+            if self._unconfined is source:
+                self._unconfined = None
+            if self._confining is not None and self._confining.source is source:
+                self._confining = None
+            await asyncio.to_thread(source.close)
+        return _spawn_failure(error.errno or errno.EIO)
+
     async def _unavailable(self, error: SetupFailed) -> StartFailure:
         confining = self._confining
         explained = error if confining is None else confining.backend.explain_failure(error)
@@ -260,6 +274,10 @@ class _Confining:
         Raises:
             StartFailure: it cannot be enforced here.
         """
+        if context.windows_sandbox_level is WindowsSandboxLevel.MXC:
+            raise StartFailure(
+                "native MXC is unavailable on this executor", kind=FailureKind.SANDBOX_UNAVAILABLE
+            )
         try:
             return prepare_context(
                 context,
@@ -324,10 +342,13 @@ def _input(mode: StdinMode) -> tuple[int, int | None]:
     return read_end, write_end
 
 
-def _os_text(number: int) -> str:
-    return f"{os.strerror(number)} (os error {number})"
+def _spawn_failure(number: int) -> StartFailure:
+    return StartFailure(
+        f"{os.strerror(number)} (os error {number})",
+        kind=_SPAWN_KINDS.get(number, FailureKind.SPAWN_FAILED),
+    )
 
 
 def _sandbox_text(error: SandboxctlError) -> str:
     hint = f" ({error.hint})" if error.hint else ""
-    return f"failed to prepare process sandbox: {error.message}{hint}"
+    return f"{error.message}{hint}"

@@ -100,8 +100,10 @@ class WebSocketListener:
             return _answer(status=403)
         if request.path == "/readyz":
             return _answer(status=200 if request.method in {"GET", "HEAD"} else 405)
-        if request.path != "/" or request.method != "GET":
+        if request.path != "/":
             return _answer(status=404)
+        if request.method != "GET":
+            return _answer(status=405)
         refusal = self._options.authenticator.refusal(request.headers.get("Authorization"), now_s=time.time())
         if refusal is not None:
             return _answer(status=401, text=refusal)
@@ -128,13 +130,18 @@ class WebSocketListener:
         return websocket
 
     async def _converse(self, websocket: _SilentWebSocket, transport: asyncio.Transport) -> None:
+        serving = asyncio.ensure_future(self._serve(WebSocketTransport(websocket, transport)))
         pinger = asyncio.create_task(_ping(websocket, self._options.ping_interval_s))
         try:
-            await self._serve(WebSocketTransport(websocket, transport))
+            # While a full queue keeps the socket unread only a ping finds out that the peer is gone.
+            await asyncio.wait({serving, pinger}, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            pinger.cancel()
-            await asyncio.wait({pinger})
+            for task in (pinger, serving):
+                task.cancel()
+            await asyncio.wait({pinger, serving})
             _drop(transport)
+        if not serving.cancelled():
+            serving.result()
 
 
 class _SilentWebSocket(web.WebSocketResponse):
@@ -186,7 +193,8 @@ class WebSocketTransport:
 
 
 async def _ping(websocket: web.WebSocketResponse, interval_s: float) -> None:
-    # Own pings, because the library's would end a connection whose peer does not answer them.
+    # Own pings, because the library's would end a connection whose peer does not answer them. Returns when
+    # the connection is gone.
     try:
         while True:
             await asyncio.sleep(interval_s)

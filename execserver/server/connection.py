@@ -23,6 +23,7 @@ from execserver.protocol.envelope import Answer, Message, Notification, Request,
 from execserver.protocol.environment import InitializeParams, InitializeResult
 from execserver.protocol.error_codes import MALFORMED_ID, RpcCode
 from execserver.protocol.methods import decode_params, find_method
+from execserver.server.broadcast import Broadcast
 from execserver.server.dispatch import dispatch
 from execserver.server.handlers.call import Call, Reply
 from execserver.server.outbox import Outbox
@@ -31,8 +32,9 @@ from execserver.server.session import Session
 
 _LOG: Final = logging.getLogger(__name__)
 
-_Work = asyncio.Queue[Request]
-_Inbox = asyncio.Queue[Message | MalformedMessage]
+_Work = asyncio.Queue[tuple[Request, int]]
+_Inbox = asyncio.Queue[tuple[Message | MalformedMessage, int]]
+"""What was received, each with its size."""
 
 
 class Connection:
@@ -42,7 +44,11 @@ class Connection:
         self._service: Final = service
         self._transport: Final = transport
         self._holder: Final[Holder] = service.new_holder()
-        self._outbox: Final = Outbox(capacity=service.settings.outgoing_messages)
+        self._outbox: Final = Outbox(
+            capacity=service.settings.outgoing_messages, capacity_bytes=service.settings.outgoing_bytes
+        )
+        self._unanswered_bytes = 0
+        self._answered: Final = Broadcast()
         self._phase = Phase.NEW
         self._session: Session | None = None
 
@@ -97,7 +103,12 @@ class Connection:
         # A task of its own, so that the loss of the peer is noticed while a request takes long.
         try:
             while (document := await self._transport.receive()) is not None:
-                await inbox.put(_decoded(document))
+                size = len(document)
+                # A message larger than the limit goes alone, so the bound is the limit plus one message.
+                while self._unanswered_bytes >= self._service.settings.incoming_bytes:
+                    await self._answered.wait()
+                self._unanswered_bytes += size
+                await inbox.put((_decoded(document), size))
         except ConnectionLost:
             return
 
@@ -111,22 +122,31 @@ class Connection:
 
     async def _take(self, inbox: _Inbox, lanes: dict[Lane, _Work]) -> None:
         while True:
-            match await inbox.get():
+            message, size = await inbox.get()
+            match message:
                 case Request() as request:
-                    if lanes and self._phase is Phase.READY:
-                        await lanes[admission.lane_of(request.method)].put(request)
-                    else:
-                        await self._answer(request)
+                    lane = admission.lane_of(request.method) if self._phase is Phase.READY else None
+                    if lanes and lane is not None:
+                        await lanes[lane].put((request, size))
+                        continue
+                    await self._answer(request)
                 case Notification(method=method):
                     self._phase = admission.after_notification(self._phase, method)
                 case Answer():
                     raise ProtocolBreach("cannot accept an answer: nothing was asked")
                 case MalformedMessage() as malformed:
                     await self._refuse_malformed(malformed)
+            self._settle(size)
 
     async def _work(self, queue: _Work) -> None:
         while True:
-            await self._answer(await queue.get())
+            request, size = await queue.get()
+            await self._answer(request)
+            self._settle(size)
+
+    def _settle(self, size: int) -> None:
+        self._unanswered_bytes -= size
+        self._answered.fire()
 
     async def _answer(self, request: Request) -> None:
         try:

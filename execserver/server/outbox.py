@@ -13,8 +13,10 @@ from collections import deque
 class Outbox:
     """Messages of many producers for one writer; used from one event loop."""
 
-    def __init__(self, *, capacity: int) -> None:
+    def __init__(self, *, capacity: int, capacity_bytes: int) -> None:
         self._free = capacity
+        # May become negative by one message per slot that is held at that moment.
+        self._free_bytes = capacity_bytes
         self._frames: deque[bytes] = deque()
         self._producers: deque[asyncio.Future[None]] = deque()
         self._writer: asyncio.Future[None] | None = None
@@ -26,7 +28,7 @@ class Outbox:
         """Wait for a slot; False when the outbox is closed, and then there is none to give back."""
         if self._is_closed:
             return False
-        if self._free > 0 and not self._producers:
+        if self._has_room() and not self._producers:
             self._free -= 1
             return True
         turn = asyncio.get_running_loop().create_future()
@@ -45,17 +47,18 @@ class Outbox:
         if self._is_closed:
             return
         self._frames.append(frame)
+        self._free_bytes -= len(frame)
         if self._writer is not None and not self._writer.done():
             self._writer.set_result(None)
 
     def release(self) -> None:
         """Give back a slot, unused or of a message that has been sent, to whoever waits longest."""
-        while self._producers:
+        self._free += 1
+        while self._producers and self._has_room():
             turn = self._producers.popleft()
             if not turn.done():
+                self._free -= 1
                 turn.set_result(None)
-                return
-        self._free += 1
 
     async def take(self) -> bytes | None:
         """The next message for the writer, which calls `sent` when it is gone; None after the close."""
@@ -64,12 +67,13 @@ class Outbox:
                 return None
             self._writer = asyncio.get_running_loop().create_future()
             await self._writer
-        self._in_flight += 1
+        self._in_flight = len(self._frames[0])
         return self._frames.popleft()
 
     def sent(self) -> None:
         """The message taken last has been sent."""
-        self._in_flight -= 1
+        self._free_bytes += self._in_flight
+        self._in_flight = 0
         self.release()
         if self._is_idle() and self._idle is not None and not self._idle.done():
             self._idle.set_result(None)
@@ -88,6 +92,9 @@ class Outbox:
             if waiting is not None and not waiting.done():
                 waiting.set_result(None)
         self._producers.clear()
+
+    def _has_room(self) -> bool:
+        return self._free > 0 and self._free_bytes > 0
 
     def _is_idle(self) -> bool:
         return not self._frames and self._in_flight == 0

@@ -18,7 +18,9 @@ class Settings:
     Attributes:
         concurrent_requests: requests under way per lane of a connection; 1 means strictly in order.
         outgoing_messages: messages waiting for a slow peer before their producers wait.
+        outgoing_bytes: bytes waiting for a slow peer before their producers wait.
         incoming_messages: messages waiting for their turn before the socket is left unread.
+        incoming_bytes: bytes received and not answered yet before the socket is left unread.
         detached_lifetime_s: how long a session without a connection lives.
         closed_retention_s: how long a closed process stays readable.
         exit_grace_s: how long an exit waits for output that is still on its way (reference: 20 ms).
@@ -31,7 +33,9 @@ class Settings:
 
     concurrent_requests: int = 1
     outgoing_messages: int = 128
+    outgoing_bytes: int = 16 * 1024 * 1024
     incoming_messages: int = 128
+    incoming_bytes: int = 64 * 1024 * 1024
     detached_lifetime_s: float = DETACHED_LIFETIME_S
     closed_retention_s: float = CLOSED_RETENTION_S
     exit_grace_s: float = 0.020

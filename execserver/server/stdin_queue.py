@@ -1,7 +1,7 @@
 """StdinQueue: what clients have written and a process has not read yet.
 
 A write is accepted when it is queued, so a process that does not read stops nobody until the queue is full.
-It stops at the first failure and then accepts nothing more.
+It stops at the first failure; what comes then is accepted and dropped, as the reference does.
 """
 
 from __future__ import annotations
@@ -24,12 +24,14 @@ class StdinQueue:
         self._is_closed = not process.accepts_stdin
 
     async def put(self, data: bytes) -> bool:
-        """Queue data, waiting while the queue is full; False when nobody will read it."""
-        # A piece larger than the limit goes alone, so the bound is the limit plus one message.
-        while self._size >= self._limit and not self._is_closed:
-            await self._changed.wait()
+        """Queue data, waiting while the queue is full; False when it was closed before there was room."""
         if self._is_closed:
-            return False
+            return True
+        # A piece larger than the limit goes alone, so the bound is the limit plus one message.
+        while self._size >= self._limit:
+            await self._changed.wait()
+            if self._is_closed:
+                return False
         if data:
             self._pieces.append(data)
             self._size += len(data)
@@ -52,7 +54,7 @@ class StdinQueue:
             self._changed.fire()
 
     def close(self) -> None:
-        """Accept nothing more and wake who waits."""
+        """Drop what waits and what comes, and wake who waits."""
         self._is_closed = True
         self._pieces.clear()
         self._changed.fire()

@@ -23,8 +23,8 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from typing import Final
+from dataclasses import dataclass
+from typing import Final, NamedTuple
 
 from sandboxing.binding.bound import (
     BoundGlob,
@@ -65,6 +65,20 @@ class Decision:
     rule: RuleId | None
     reason: str
     losers: tuple[RuleId, ...] = ()
+
+
+class Ruling(NamedTuple):
+    """What may be done at a path: the part of a Decision that costs little.
+
+    Attributes:
+        mode: all that may be done.
+        rule: the rule that decided, or None when no rule covers the path.
+        reason: one clause for people.
+    """
+
+    mode: AccessMode
+    rule: RuleId | None
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +129,9 @@ class DecisionIndex:
         placed = tuple(_placed(bound))
         ordinary = [one for one in placed if one.rule.tier is Tier.ORDINARY]
         self._rules = _by_place(placed)
+        self._final = _by_place(
+            one for one in placed if one.rule.tier is Tier.SEALED or one.rule.origin is RuleOrigin.GLOB_MATCH
+        )
         self._stated = RuleIndex((one for one in ordinary if one.rule.origin not in _UNSTATED), bound.dialect)
         self._defaults = RuleIndex((one for one in ordinary if _is_default(one.rule)), bound.dialect)
         self._denied = _glob_set(bound.globs, dialect=bound.dialect)
@@ -127,16 +144,22 @@ class DecisionIndex:
 
     def decide(self, access: Access, path: str) -> Decision:
         """The answer for one access; see the function `decide`."""
-        found = self._judge(path)
-        allowed = found.mode.can_write if access is Access.WRITE else found.mode.can_read
-        return replace(found, allowed=allowed)
+        ruling = self.ruling(path)
+        allowed = ruling.mode.can_write if access is Access.WRITE else ruling.mode.can_read
+        return Decision(
+            allowed=allowed,
+            mode=ruling.mode,
+            rule=ruling.rule,
+            reason=ruling.reason,
+            losers=self._losers(path, ruling),
+        )
 
     def mode_of(self, path: str) -> AccessMode:
         """What the path rules alone give: no sealed denies, no globs, no protected names."""
         if self._bound.filesystem is not FilesystemKind.RESTRICTED:
             return AccessMode.WRITE
         place = self._absolute(path)
-        winner = self._winner(place) if place is not None else None
+        winner = self._winner(self._dialect.key(place)) if place is not None else None
         return winner.access if winner is not None else AccessMode.DENY
 
     def _absolute(self, path: str) -> str | None:
@@ -146,52 +169,61 @@ class DecisionIndex:
         except PathError:
             return None
 
-    def _winner(self, path: str) -> _Placed | None:
+    def _winner(self, key: Key) -> _Placed | None:
         """The strongest rule; a platform default speaks only where the author did not.
 
         A deny of the root alone is the author's way to say "nothing but what follows", so that defaults
         below it hold; any deeper deny is meant, and no default re-opens it.
         """
-        stated = self._stated.winner(path)
+        stated = self._stated.winner_at(key)
         if stated is not None and (stated.depth > 0 or stated.access.can_read):
             return stated
-        return self._defaults.winner(path) or stated
+        return self._defaults.winner_at(key) or stated
 
-    def _covering(self, key: Key) -> list[_Placed]:
-        """Every rule that holds at a place, strongest first."""
+    def _losers(self, path: str, ruling: Ruling) -> tuple[RuleId, ...]:
+        """The other rules that hold at a place, strongest first; none where nothing was compared."""
+        place = self._absolute(path)
+        if ruling.rule is None or place is None:
+            return ()
+        key = self._dialect.key(place)
         found = [one for count in range(len(key), 0, -1) for one in self._rules.get(key[:count], ())]
-        return sorted(found, key=lambda one: (one.depth, one.access.strength), reverse=True)
+        found.sort(key=lambda one: (one.depth, one.access.strength), reverse=True)
+        return tuple(dict.fromkeys(one.rule.rule for one in found if one.rule.rule != ruling.rule))
 
-    def _judge(self, path: str) -> Decision:
+    def ruling(self, path: str) -> Ruling:
+        """What may be done at a path, and who says so; `decide` without the rules that lost."""
         if self._bound.filesystem is not FilesystemKind.RESTRICTED:
-            return _verdict(AccessMode.WRITE, rule=None, reason="the policy does not restrict files")
+            return Ruling(mode=AccessMode.WRITE, rule=None, reason="the policy does not restrict files")
         place = self._absolute(path)
         if place is None:
-            return _verdict(AccessMode.DENY, rule=None, reason="the path cannot be made absolute")
+            return Ruling(mode=AccessMode.DENY, rule=None, reason="the path cannot be made absolute")
         key = self._dialect.key(place)
-        covering = self._covering(key)
-        denied = self._never_reopened(key, covering)
+        denied = self._never_reopened(key)
         if denied is not None:
-            rule, reason = denied
-            return _verdict(AccessMode.DENY, rule=rule, reason=reason, covering=covering)
-        winner = self._winner(place)
+            return Ruling(mode=AccessMode.DENY, rule=denied[0], reason=denied[1])
+        winner = self._winner(key)
         if winner is None:
-            return _verdict(AccessMode.DENY, rule=None, reason="no rule grants the path")
+            return Ruling(mode=AccessMode.DENY, rule=None, reason="no rule grants the path")
         if winner.access.can_write and self._names_hold:
             held = self._held_read_only(key, winner)
             if held is not None:
-                return _verdict(AccessMode.READ, rule=held[0], reason=held[1], covering=covering)
-        return _verdict(winner.access, rule=winner.rule.rule, reason=_reason(winner.rule), covering=covering)
+                return Ruling(mode=AccessMode.READ, rule=held[0], reason=held[1])
+        return Ruling(mode=winner.access, rule=winner.rule.rule, reason=_reason(winner.rule))
 
-    def _never_reopened(self, key: Key, covering: list[_Placed]) -> tuple[RuleId, str] | None:
+    def _never_reopened(self, key: Key) -> tuple[RuleId, str] | None:
         """Steps 2 and 3: sealed rules, then globs as patterns, then what their matches stand for."""
-        for placed in covering:
+        final = (
+            [one for count in range(len(key), 0, -1) for one in self._final.get(key[:count], ())]
+            if self._final
+            else []
+        )
+        for placed in final:
             if placed.rule.tier is Tier.SEALED:
                 return placed.rule.rule, f"a sealed rule denies `{placed.rule.spelled}`"
-        glob = self._denied.first(_glob_text(key, dialect=self._dialect))
+        glob = self._denied.first(_glob_text(key, dialect=self._dialect)) if self._bound.globs else None
         if glob is not None:
             return glob.rule, f"the deny glob `{glob.pattern}` matches"
-        for placed in covering:
+        for placed in final:
             if placed.rule.origin is RuleOrigin.GLOB_MATCH:
                 return placed.rule.rule, f"a deny glob matches `{placed.rule.spelled}`, which leads here"
         return None
@@ -286,13 +318,6 @@ def platform_defaults(bound: BoundPolicy) -> bool:
     return not full_disk_read(bound) and any(
         rule.origin is RuleOrigin.PLATFORM_DEFAULT for rule in bound.rules
     )
-
-
-def _verdict(
-    mode: AccessMode, *, rule: RuleId | None, reason: str, covering: Iterable[_Placed] = ()
-) -> Decision:
-    losers = dict.fromkeys(one.rule.rule for one in covering if one.rule.rule != rule)
-    return Decision(allowed=False, mode=mode, rule=rule, reason=reason, losers=tuple(losers))
 
 
 def _reason(rule: BoundRule) -> str:

@@ -28,6 +28,10 @@ def _fold_windows(component: str) -> str:
     return upper.rstrip(". ") or upper
 
 
+_FOLDABLE = re.compile(r"/(?:/|\.{1,2}(?:/|\Z)|\Z)")
+"""What makes a POSIX path more than names between separators; most paths have none of it."""
+
+
 def _fold_dots(parts: list[str]) -> list[str]:
     kept: list[str] = []
     for part in parts:
@@ -77,6 +81,8 @@ class PathDialect(Enum):
         if self is PathDialect.POSIX:
             if not path.startswith("/"):
                 raise PathError(f"cannot use `{path}`: the path is not absolute")
+            if _FOLDABLE.search(path) is None:
+                return ("/", *path[1:].split("/"))
             return ("/", *_fold_dots(path.split("/")))
         found = self._windows_anchor(path)
         if found is None:
@@ -90,7 +96,8 @@ class PathDialect(Enum):
         Raises:
             PathError: the path is relative or contains NUL.
         """
-        return tuple(self.fold_name(part) for part in self.components(path))
+        parts = self.components(path)
+        return parts if self is PathDialect.POSIX else tuple(self.fold_name(part) for part in parts)
 
     def fold_name(self, name: str) -> str:
         """One component in the form in which two spellings of one file name are equal."""

@@ -82,7 +82,10 @@ class RuleIndex(Generic[R]):
         Raises:
             PathError: `path` is relative or contains NUL.
         """
-        key = self._dialect.key(path)
+        return self.winner_at(self._dialect.key(path))
+
+    def winner_at(self, key: tuple[str, ...]) -> R | None:
+        """The rule that decides the path with this key, or None."""
         for length in range(len(key), 0, -1):
             rule = self._strongest.get(key[:length])
             if rule is not None:

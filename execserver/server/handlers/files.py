@@ -72,6 +72,8 @@ async def handle(call: Call, params: FileParams) -> Reply:
 
 
 def _operation(call: Call, params: FileParams) -> FileOperation:
+    # The content first, as the reference does.
+    data = _content(params.data_base64) if isinstance(params, FsWriteFileParams) else b""
     path = _native(call, params.path)
     links = Links.FOLLOW if params.follow_symlinks else Links.REFUSE
     match params:
@@ -80,7 +82,7 @@ def _operation(call: Call, params: FileParams) -> FileOperation:
         case FsReadFileParams():
             return ReadFile(path=path, links=links)
         case FsWriteFileParams():
-            return WriteFile(path=path, links=links, data=_content(params.data_base64))
+            return WriteFile(path=path, links=links, data=data)
         case FsCreateDirectoryParams():
             return CreateDirectory(path=path, links=links, depth=_depth(recursive=params.recursive))
         case FsRemoveParams():
@@ -137,7 +139,10 @@ def _wire_result(result: FileResult) -> Result:
 def _refused(refusal: Refusal, operation: FileOperation) -> RequestFailed:
     match refusal:
         case Refusal.NOT_A_FILE:
-            return error_codes.invalid_request(f"path `{operation.path}` is not a file")
+            what = f"path `{operation.path}` is not a file"
+            if operation.links is Links.REFUSE:
+                what = "path is not a regular file"
+            return error_codes.invalid_request(what)
         case Refusal.LINK_IN_PATH:
             return error_codes.invalid_request("path contains a symbolic link")
         case Refusal.TOO_LARGE:
@@ -160,10 +165,7 @@ def _os_error(error: OSError) -> RequestFailed:
 
 
 def _sandbox_error(failure: StartFailure) -> RequestFailed:
-    is_unavailable = failure.kind is FailureKind.SANDBOX_UNAVAILABLE
-    return RequestFailed(
-        failure.message,
-        rpc_code=RpcCode.INVALID_PARAMS,
-        # The reference names no kind when the sandbox itself is what is wrong.
-        kind=failure.kind if is_unavailable else None,
-    )
+    if failure.kind is FailureKind.SANDBOX_UNAVAILABLE:
+        return RequestFailed(failure.message, rpc_code=RpcCode.INVALID_PARAMS, kind=failure.kind)
+    # The reference names no kind when the sandbox itself is what is wrong.
+    return error_codes.invalid_params(f"failed to prepare fs sandbox: {failure.message}")

@@ -11,7 +11,7 @@ from typing import Final, assert_never
 
 from execserver.adapters.ports import StartRequest, StdinMode
 from execserver.core import env_policy
-from execserver.core.processes import StdinKind, WriteVerdict
+from execserver.core.processes import WriteVerdict
 from execserver.core.read_rule import Patience, ReadAnswer, ReadRequest, read
 from execserver.errors import FailureKind, RequestFailed, StartFailure
 from execserver.protocol import error_codes
@@ -107,12 +107,9 @@ def _start_request(call: Call, params: ProcessStartParams) -> StartRequest:
             kind=FailureKind.SANDBOX_UNAVAILABLE,
         )
     env = _environment(call, params)
-    if not _is_spawnable(params, env):
-        raise RequestFailed(
-            "nul byte found in provided data",
-            rpc_code=RpcCode.INTERNAL,
-            kind=FailureKind.SPAWN_FAILED,
-        )
+    fault = _spawn_fault(params, env)
+    if fault is not None:
+        raise _start_error(StartFailure(fault, kind=FailureKind.SPAWN_FAILED))
     return StartRequest(
         argv=params.argv,
         cwd=_native_cwd(call, params),
@@ -135,15 +132,27 @@ def _environment(call: Call, params: ProcessStartParams) -> dict[str, str]:
     return env_policy.with_terminal_shell(env, shell_path=host.shell_path) if params.tty else env
 
 
-def _is_spawnable(params: ProcessStartParams, env: dict[str, str]) -> bool:
-    texts = (*params.argv, *env.keys(), *env.values(), params.arg0 or "")
-    return not any("\0" in text for text in texts) and not any("=" in name[1:] or not name for name in env)
+def _spawn_fault(params: ProcessStartParams, env: dict[str, str]) -> str | None:
+    """Why no system could start this, if so; the first two texts are the reference's."""
+    if not params.argv[0]:
+        return "missing program for pipe spawn"
+    if any("\0" in text for text in (*params.argv, params.arg0 or "")):
+        return "nul byte found in provided data"
+    if any("\0" in text for text in (*env.keys(), *env.values())):
+        return "data provided contains a nul byte"
+    if params.arg0 == "":
+        return "arg0 is empty"
+    if any("=" in name[1:] or not name for name in env):
+        return "the name of an environment variable is empty or contains `=`"
+    return None
 
 
 def _native_cwd(call: Call, params: ProcessStartParams) -> str:
     try:
         return params.cwd.to_native(call.service.convention, host_label=call.service.environment.platform_os)
     except PathError as error:
+        if params.cwd.has_encoded_nul:
+            raise error_codes.invalid_params(error.message) from None
         raise error_codes.invalid_params(
             f"cwd URI `{params.cwd}` is not valid on this exec-server host: {error.message}"
         ) from None
@@ -156,12 +165,14 @@ def _stdin_mode(params: ProcessStartParams) -> StdinMode:
 
 
 def _start_error(failure: StartFailure) -> RequestFailed:
-    is_sandbox = failure.kind in {FailureKind.SANDBOX_UNAVAILABLE, FailureKind.SANDBOX_PREPARATION}
-    return RequestFailed(
-        failure.message,
-        rpc_code=RpcCode.INVALID_PARAMS if is_sandbox else RpcCode.INTERNAL,
-        kind=failure.kind,
-    )
+    match failure.kind:
+        case FailureKind.SANDBOX_UNAVAILABLE:
+            code, message = RpcCode.INVALID_PARAMS, failure.message
+        case FailureKind.SANDBOX_PREPARATION:
+            code, message = RpcCode.INVALID_PARAMS, f"failed to prepare process sandbox: {failure.message}"
+        case _:
+            code, message = RpcCode.INTERNAL, failure.message
+    return RequestFailed(message, rpc_code=code, kind=failure.kind)
 
 
 async def _read(call: Call, params: ProcessReadParams) -> Reply:
@@ -212,8 +223,7 @@ async def _write(call: Call, params: ProcessWriteParams) -> Reply:
 async def _perform_write(call: Call, params: ProcessWriteParams) -> Reply:
     record = call.session.table.find(params.process_id)
     live = call.session.find_live(record)
-    is_queued = live is not None and await live.stdin.put(params.chunk)
-    if not is_queued and record.stdin is not StdinKind.TERMINAL:
+    if live is not None and not await live.stdin.put(params.chunk):
         record.writes.forget(params.write_id)
         raise _write_error()
     return Reply(ProcessWriteResult(status=WriteStatus.ACCEPTED))

@@ -46,7 +46,7 @@ from sandboxing.contract.backend import Planned
 from sandboxing.contract.capabilities import Capabilities
 from sandboxing.contract.launch import LaunchSpec
 from sandboxing.errors import PlanError, SandboxUnavailable
-from sandboxing.profile.access import Access, AccessMode
+from sandboxing.profile.access import AccessMode
 
 SANDBOX_TYPE: Final = "linuxSeccomp"
 """The wire's name for a Linux sandbox, whatever holds it."""
@@ -215,7 +215,7 @@ def _compare_with_oracle(
         got = view.mode(path)
         if got is None:
             continue
-        said = oracle.decide(Access.WRITE, path)
+        said = oracle.ruling(path)
         if said.mode is got or excused & {path, *tree.upwards(path)} or _missing_protected(bound, path):
             continue
         if said.rule in globs and path.endswith(PROBE_NAME):

@@ -30,7 +30,7 @@ from sandboxing.backends.linux.steps import (
 from sandboxing.binding.bound import BoundRule, PathKind, RuleOrigin
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.enforcement import Caveat
-from sandboxing.profile.access import Access, AccessMode
+from sandboxing.profile.access import AccessMode
 
 DEVICE_NODES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _OWN_IN_DEV: Final = frozenset({*DEVICE_NODES, "fd", "stdin", "stdout", "stderr", "ptmx", "pts", "shm"})
@@ -204,7 +204,7 @@ def effective_rules(
     winners: dict[str, BoundRule] = {}
     losers: list[BoundRule] = []
     for path, candidates in by_path.items():
-        decision = oracle.decide(Access.WRITE, path)
+        decision = oracle.ruling(path)
         decider = next((rule for rule in candidates if rule.rule == decision.rule), None)
         if decider is not None:
             winners[path] = (

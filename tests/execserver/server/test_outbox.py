@@ -9,9 +9,13 @@ import pytest
 from execserver.server.outbox import Outbox
 
 
+def outbox_of(*, capacity: int, capacity_bytes: int = 1024) -> Outbox:
+    return Outbox(capacity=capacity, capacity_bytes=capacity_bytes)
+
+
 def test_messages_leave_in_the_order_in_which_their_producers_numbered_them() -> None:
     async def scenario() -> None:
-        outbox = Outbox(capacity=3)
+        outbox = outbox_of(capacity=3)
         count = 0
 
         async def produce() -> None:
@@ -39,7 +43,7 @@ def test_messages_leave_in_the_order_in_which_their_producers_numbered_them() ->
 
 def test_a_full_outbox_makes_producers_wait_until_a_message_is_sent() -> None:
     async def scenario() -> None:
-        outbox = Outbox(capacity=1)
+        outbox = outbox_of(capacity=1)
         assert await outbox.slot()
         outbox.push(b"a")
         waiting = asyncio.create_task(outbox.slot())
@@ -54,7 +58,7 @@ def test_a_full_outbox_makes_producers_wait_until_a_message_is_sent() -> None:
 
 def test_closing_wakes_producers_writer_and_whoever_waits_for_silence() -> None:
     async def scenario() -> None:
-        outbox = Outbox(capacity=1)
+        outbox = outbox_of(capacity=1)
         assert await outbox.slot()
         outbox.push(b"a")
         producer = asyncio.create_task(outbox.slot())
@@ -72,7 +76,7 @@ def test_closing_wakes_producers_writer_and_whoever_waits_for_silence() -> None:
 
 def test_a_cancelled_producer_does_not_take_its_slot_along() -> None:
     async def scenario() -> None:
-        outbox = Outbox(capacity=1)
+        outbox = outbox_of(capacity=1)
         assert await outbox.slot()
         first = asyncio.create_task(outbox.slot())
         second = asyncio.create_task(outbox.slot())
@@ -89,7 +93,7 @@ def test_a_cancelled_producer_does_not_take_its_slot_along() -> None:
 
 def test_drained_waits_for_the_message_that_is_being_sent() -> None:
     async def scenario() -> None:
-        outbox = Outbox(capacity=2)
+        outbox = outbox_of(capacity=2)
         await outbox.drained()
         assert await outbox.slot()
         outbox.push(b"a")
@@ -99,5 +103,22 @@ def test_drained_waits_for_the_message_that_is_being_sent() -> None:
         assert not idle.done()
         outbox.sent()
         await asyncio.wait_for(idle, 1)
+
+    asyncio.run(scenario())
+
+
+def test_large_messages_fill_it_before_their_number_does() -> None:
+    async def scenario() -> None:
+        outbox = outbox_of(capacity=10, capacity_bytes=4)
+        for frame in (b"123", b"45678"):
+            assert await outbox.slot()
+            outbox.push(frame)
+        waiting = asyncio.create_task(outbox.slot())
+        for _ in range(2):
+            await asyncio.sleep(0)
+            assert not waiting.done()
+            await outbox.take()
+            outbox.sent()
+        assert await waiting
 
     asyncio.run(scenario())
