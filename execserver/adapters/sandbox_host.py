@@ -14,6 +14,7 @@ import json
 import os
 import signal
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Final
 
 from execserver.adapters.file_operations import (
@@ -46,7 +47,7 @@ from sandboxing.errors import (
     SetupFailed,
 )
 from sandboxing.launch.async_pod import AsyncPod, read_some, write_all
-from sandboxing.launch.client import PodSource, SpawnerProcess
+from sandboxing.launch.client import PodSource, Respawning, SpawnerProcess
 from sandboxing.launch.warm import WarmPods
 from sandboxing.profile.context import SandboxContext, WindowsSandboxLevel
 from sandboxing.run import hostfacts, registry
@@ -211,7 +212,7 @@ class SandboxHost:
     async def _bare(self) -> PodSource:
         async with self._lock:
             if self._unconfined is None:
-                self._unconfined = WarmPods(SpawnerProcess.start(unconfined.SPAWNER))
+                self._unconfined = WarmPods(Respawning(partial(SpawnerProcess.start, unconfined.SPAWNER)))
         return self._unconfined
 
     async def _confine(self) -> "_Confining":
@@ -264,7 +265,7 @@ class _Confining:
         return cls(
             backend=backend,
             planner=RememberingPlanner(backend),
-            source=WarmPods(backend.spawner_process(service=FILE_SERVICE)),
+            source=WarmPods(Respawning(partial(backend.spawner_process, service=FILE_SERVICE))),
             variables=variables,
         )
 

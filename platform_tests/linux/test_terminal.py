@@ -130,6 +130,9 @@ def test_a_stopped_command_gives_the_shell_back_and_goes_on_in_the_foreground(gr
         terminal.wait_for("READY> ")
         terminal.type("fg\n")
         terminal.wait_for("fg\r\n")
+        # a key typed before the terminal is raw again would not be the same key
+        terminal.type("last\n")
+        terminal.wait_for("last\r\nlast\r\n")
         terminal.type(CTRL_D)
         terminal.wait_for("READY> ")
 

@@ -10,6 +10,7 @@ assert sys.platform == "linux"
 import os
 import socket
 import subprocess
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Protocol
@@ -89,6 +90,36 @@ class SpawnerProcess:
         """End the spawner and wait for it."""
         self.channel.close()
         self.process.wait()
+
+
+class Respawning:
+    """A PodSource that starts another spawner when the one it has is gone."""
+
+    def __init__(self, start: Callable[[], PodSource]) -> None:
+        """Start the first one.
+
+        Raises:
+            OSError: no process could be started.
+        """
+        self._start = start
+        self._source = start()
+
+    def open_pod(self, spec: LaunchSpec) -> PodChannel:
+        """Ask the spawner for a pod, a new one if need be.
+
+        Raises:
+            OSError: the new spawner is gone as well.
+        """
+        try:
+            return self._source.open_pod(spec)
+        except (BrokenPipeError, ConnectionResetError):
+            self._source.close()
+            self._source = self._start()
+            return self._source.open_pod(spec)
+
+    def close(self) -> None:
+        """End the spawner."""
+        self._source.close()
 
 
 @dataclass(frozen=True, slots=True)
