@@ -213,7 +213,7 @@ def _remove(operation: Remove) -> Done:
                 # Descends by descriptors, so a directory that turns into a link meanwhile is not followed.
                 shutil.rmtree(operation.path)
             else:
-                _remove_one(operation.path, None, found)
+                _remove_one(operation.path, parent=None, found=found)
     except FileNotFoundError:
         if operation.missing is Missing.FAIL:
             raise

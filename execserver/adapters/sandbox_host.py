@@ -48,6 +48,7 @@ from sandboxing.errors import (
 )
 from sandboxing.launch.async_pod import AsyncPod, read_some, write_all
 from sandboxing.launch.client import PodSource, Respawning, SpawnerProcess
+from sandboxing.launch.pod import Stream
 from sandboxing.launch.warm import WarmPods
 from sandboxing.profile.context import SandboxContext, WindowsSandboxLevel
 from sandboxing.run import hostfacts, registry
@@ -116,7 +117,7 @@ class PodProcess:
 
     def kill(self) -> None:
         """End the whole tree."""
-        self.pod.signal(signal.SIGKILL)
+        self.pod.kill()
 
     async def aclose(self) -> None:
         """Kill what is left and release the descriptors."""
@@ -310,7 +311,7 @@ async def _start(
     )
     try:
         if request.terminal is not None:
-            master = await pod.start(command, (None, None, None))
+            master = await pod.start(command, (Stream.TERMINAL,) * 3)
             if master is None:
                 raise SetupFailed("cannot start `the command`: it has no terminal", step="start")
             os.set_blocking(master, False)
@@ -318,12 +319,13 @@ async def _start(
                 pod=pod, sandbox_type=spec.sandbox_type, descriptors={StreamName.PTY: master}, stdin=master
             )
         given, stdin = _input(request.stdin)
-        theirs.append(given)
+        lent = [] if isinstance(given, Stream) else [given]
+        theirs.extend(lent)
         for stream in (StreamName.STDOUT, StreamName.STDERR):
             ours[stream], write_end = os.pipe2(os.O_CLOEXEC)
             os.set_blocking(ours[stream], False)
             theirs.append(write_end)
-        await pod.start(command, tuple(theirs))
+        await pod.start(command, (given, *theirs[len(lent) :]))
     except BaseException:
         pod.close()
         for descriptor in (*ours.values(), *(() if stdin is None else (stdin,))):
@@ -335,9 +337,9 @@ async def _start(
     return PodProcess(pod=pod, sandbox_type=spec.sandbox_type, descriptors=ours, stdin=stdin)
 
 
-def _input(mode: StdinMode) -> tuple[int, int | None]:
+def _input(mode: StdinMode) -> tuple[int | Stream, int | None]:
     if mode is not StdinMode.PIPE:
-        return os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), None
+        return Stream.NULL, None
     read_end, write_end = os.pipe2(os.O_CLOEXEC)
     os.set_blocking(write_end, False)
     return read_end, write_end

@@ -13,7 +13,7 @@ from execserver.protocol.wire_model import Base64, Flag, Result, Text, WireModel
 from sandboxing.paths.uri import PathUri
 from sandboxing.profile.context import SandboxContext
 
-FlagOrTrue = Annotated[Flag, null_is(True)]  # noqa: FBT003 - the default itself
+FlagOrTrue = Annotated[Flag, null_is(default=True)]
 
 Millis = Annotated[int, Field(strict=True)]
 """Milliseconds since the epoch, 0 when unknown."""

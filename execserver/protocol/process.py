@@ -28,7 +28,7 @@ from sandboxing.paths.uri import PathUri
 from sandboxing.profile.context import SandboxContext
 from sandboxing.profile.variant import variant_of
 
-U64OrZero = Annotated[U64, null_is(0)]
+U64OrZero = Annotated[U64, null_is(default=0)]
 
 
 class Inherit(StrEnum):

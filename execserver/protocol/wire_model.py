@@ -30,7 +30,7 @@ U64 = Annotated[int, Field(strict=True, ge=0, le=MAX_U64)]
 """An unsigned 64-bit integer written as a plain JSON integer; `1.0` is none."""
 
 
-def null_is(default: object) -> BeforeValidator:
+def null_is(*, default: object) -> BeforeValidator:
     """A validator for members whose `null` means the default; for all others it is a wrong type."""
     return BeforeValidator(lambda value: default if value is None else value)
 
@@ -53,6 +53,9 @@ def decode_base64(text: str) -> bytes:
 
 
 def _base64_fault(text: bytes) -> str:
+    if len(text) % 4 == 1 and text[-1:] != b"=" and not _BASE64_SYMBOLS.fullmatch(text[-1:]):
+        # Looked at first, since it is so often a line feed.
+        return f"Invalid symbol {text[-1]}, offset {len(text) - 1}."
     symbols = _BASE64_SYMBOLS.match(text)
     end = 0 if symbols is None else symbols.end()
     last_group = max(len(text) - 1, 0) // 4 * 4

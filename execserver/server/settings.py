@@ -35,7 +35,7 @@ class Settings:
     outgoing_messages: int = 128
     outgoing_bytes: int = 16 * 1024 * 1024
     incoming_messages: int = 128
-    incoming_bytes: int = 64 * 1024 * 1024
+    incoming_bytes: int = 16 * 1024 * 1024
     detached_lifetime_s: float = DETACHED_LIFETIME_S
     closed_retention_s: float = CLOSED_RETENTION_S
     exit_grace_s: float = 0.020

@@ -25,13 +25,13 @@ class StdinQueue:
 
     async def put(self, data: bytes) -> bool:
         """Queue data, waiting while the queue is full; False when it was closed before there was room."""
-        if self._is_closed:
-            return True
+        has_waited = False
         # A piece larger than the limit goes alone, so the bound is the limit plus one message.
-        while self._size >= self._limit:
+        while self._size >= self._limit and not self._is_closed:
+            has_waited = True
             await self._changed.wait()
-            if self._is_closed:
-                return False
+        if self._is_closed:
+            return not has_waited
         if data:
             self._pieces.append(data)
             self._size += len(data)

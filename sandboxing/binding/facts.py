@@ -119,6 +119,10 @@ class LinkResolver:
         except PathError:
             return None
 
+    def below(self, directory: str, name: str) -> str:
+        """The path of a name in a directory."""
+        return self._dialect.join(directory, name)
+
     def _enter(self, start: _Walked, name: str, *, spelled: str) -> _Walked:
         """One component further, through all links that it leads to."""
         here = start

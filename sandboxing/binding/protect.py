@@ -18,6 +18,7 @@ from sandboxing.profile.rule_id import RuleId
 
 _GIT = ".git"
 _GITDIR = "gitdir:"
+_COMMON_DIR = "commondir"
 
 
 def protected_children(
@@ -83,8 +84,16 @@ def _protected_places(
         return
     pointer = resolver.beside(place.path, text.removeprefix(_GITDIR).strip())
     repository = _resolved(pointer, resolver) if pointer is not None else None
-    if pointer is not None and repository is not None and repository.kind is not PathKind.MISSING:
-        yield pointer, repository
+    if pointer is None or repository is None or repository.kind is PathKind.MISSING:
+        return
+    yield pointer, repository
+    # a worktree keeps its hooks and settings in the repository that it belongs to: gitrepository-layout(5)
+    marker = resolver.below(repository.path, _COMMON_DIR)
+    text = (view.read_small_file(marker) or "").strip()
+    common = resolver.beside(marker, text) if text else None
+    shared = _resolved(common, resolver) if common is not None else None
+    if common is not None and shared is not None and shared.kind is not PathKind.MISSING:
+        yield common, shared
 
 
 def _resolved(path: str, resolver: LinkResolver) -> Resolved | None:

@@ -13,7 +13,6 @@ import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
-from pathlib import Path
 
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.cli.prose import denial_line, rule_name, say, say_error
@@ -38,6 +37,7 @@ from sandboxing.run.machine import this_machine
 from sandboxing.run.missing_names import MissingNames
 from sandboxing.run.policies import find_document
 from sandboxing.run.report import run_report
+from sandboxing.run.report_file import ReportFile
 
 _MOST_DENIAL_LINES = 4
 """With the hint after them, a denied run prints at most five lines."""
@@ -79,10 +79,15 @@ class _End:
 def run_command(options: RunOptions) -> int:
     """Run the command and tell how it went; returns the exit code."""
     try:
+        report = None if options.report is None else ReportFile.open(options.report)
+    except SandboxctlError as error:
+        say_error(error)
+        return EXIT_SETUP_FAILED
+    try:
         end = _run(options)
     except SandboxctlError as error:
         end = _End(outcome=setup_failed(error), code=EXIT_SETUP_FAILED, error=error)
-    _tell(end, options)
+    _tell(end, options, report)
     return end.code
 
 
@@ -157,7 +162,7 @@ def _launch_error(error: LaunchFailed, command: Command, prepared: Prepared) -> 
     return SandboxctlError(f"cannot run `{program}`: {os.strerror(error.errno).lower()}", hint=hint)
 
 
-def _tell(end: _End, options: RunOptions) -> None:
+def _tell(end: _End, options: RunOptions, report_file: ReportFile | None) -> None:
     report = run_report(
         end.outcome,
         argv=options.argv,
@@ -165,9 +170,9 @@ def _tell(end: _End, options: RunOptions) -> None:
         enforcement=end.enforcement,
         findings=end.findings,
     )
-    if options.report is not None:
+    if report_file is not None:
         try:
-            Path(options.report).write_text(json.dumps(report, indent=2) + "\n", encoding="utf-8")
+            report_file.write(report)
         except OSError as error:
             say(f"cannot write `{options.report}`: {(error.strerror or str(error)).lower()}")
     if options.style is ReportStyle.JSON:

@@ -27,6 +27,7 @@ from sandboxing.launch.pod import (
     PodEvent,
     Ready,
     Started,
+    Stream,
     decode_event,
     start_request,
 )
@@ -122,7 +123,7 @@ class AsyncPod:
             raise
         return pod
 
-    async def start(self, command: Command, stdio: Sequence[int | None]) -> int | None:
+    async def start(self, command: Command, stdio: Sequence[int | Stream]) -> int | None:
         """Start the command; returns the master end of its terminal, if it has one.
 
         Raises:
@@ -151,7 +152,10 @@ class AsyncPod:
     async def wait(self) -> Exit:
         """How the command ended; waits until it has. A pod that vanished was killed."""
         while True:
-            event = await self._next()
+            try:
+                event = await self._next()
+            except SetupFailed:
+                return _KILLED  # after its start, a pod that fails has been tampered with or killed
             if event is None:
                 return _KILLED
             if isinstance(event, Exited):
@@ -159,10 +163,11 @@ class AsyncPod:
 
     def signal(self, number: int) -> None:
         """Send a signal to the command's process group; nothing happens when it has ended."""
-        try:
-            control.send(self.channel.socket, {"op": "signal", "signal": number})
-        except (BlockingIOError, BrokenPipeError, ConnectionResetError):
-            return
+        self.channel.signal(number)
+
+    def kill(self) -> None:
+        """End every process of the pod; the command's end is reported as usual."""
+        self.channel.kill()
 
     def close(self) -> None:
         """Let go of the pod, which ends with everything in it."""

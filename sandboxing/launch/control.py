@@ -39,6 +39,11 @@ class StepFailure(Exception):
     detail: str = ""
 
 
+def failure_message(failure: StepFailure) -> dict[str, Any]:
+    """The event that tells of a failed setup step."""
+    return {"event": "failed", "step": failure.step, "errno": failure.errno, "detail": failure.detail}
+
+
 @dataclass(slots=True)
 class MessageBuffer:
     """Bytes and descriptors received so far; yields whole messages."""

@@ -26,6 +26,8 @@ from sandboxing.launch.program import Program, ProgramFailed, Stdio, start_on_te
 
 _TIOCSPTLCK: Final = 0x40045431  # include/uapi/asm-generic/ioctls.h
 _TIOCGPTPEER: Final = 0x5441
+_PID_1: Final = 1
+_OPERATIONS_ON_A_COMMAND: Final = frozenset({"signal", "kill", "freeze", "thaw"})
 _IGNORED: Final = (
     signal.SIGHUP,
     signal.SIGINT,
@@ -66,21 +68,13 @@ def run(channel: socket.socket, watch: Watch, enter: Callable[[], None], service
     try:
         enter()
     except StepFailure as failure:
-        report_failure(channel, failure)
+        _tell(channel, control.failure_message(failure))
         return
     _serve(channel, watch, wakeup_read, service)
 
 
 def _nothing(_number: int, _frame: object) -> None:
     """A handler must exist for the wakeup descriptor to be written."""
-
-
-def report_failure(channel: socket.socket, failure: StepFailure) -> None:
-    """Tell the other end of the channel which setup step failed."""
-    _tell(
-        channel,
-        {"event": "failed", "step": failure.step, "errno": failure.errno, "detail": failure.detail},
-    )
 
 
 def _tell(channel: socket.socket, message: dict[str, Any], descriptors: tuple[int, ...] = ()) -> None:
@@ -96,27 +90,40 @@ def _serve(channel: socket.socket, watch: Watch, wakeup: int, service: Service |
     _tell(channel, {"event": "ready"}, (own,))
     os.close(own)
     buffer = MessageBuffer()
-    poller = select.poll()
-    for descriptor in (channel.fileno(), wakeup, watch.spawner):
-        poller.register(descriptor, select.POLLIN)
     child: int | None = None
-    while True:
-        events = dict(poller.poll())
-        if wakeup in events:
-            os.read(wakeup, 4096)
-            if child is not None and _reap(channel, child):
+    # epoll, not poll: the command may lower our limit of open files, and poll(2) then answers EINVAL
+    with select.epoll() as poller:
+        for descriptor in (channel.fileno(), wakeup, watch.spawner):
+            poller.register(descriptor, select.EPOLLIN)
+        while True:
+            events = dict(poller.poll())
+            if wakeup in events:
+                os.read(wakeup, 4096)
+                if child is not None and _reap(channel, child):
+                    return
+            if watch.spawner in events or (channel.fileno() in events and _ended(channel, buffer)):
+                # outside a pid namespace the command would outlive us
+                _signal_everything(child, signal.SIGKILL)
                 return
-        if watch.spawner in events or (channel.fileno() in events and _ended(channel, buffer)):
-            # outside a pid namespace the command would outlive us
-            _signal(child, signal.SIGKILL)
-            return
-        while (message := buffer.take()) is not None:
-            if message["op"] == "signal":
-                _signal(child, message["signal"])
-                continue
-            child = _work(channel, message, service)
-            if child is None:
-                return
+            while (message := buffer.take()) is not None:
+                if message["op"] in _OPERATIONS_ON_A_COMMAND:
+                    _operate(child, message)
+                    continue
+                child = _work(channel, message, service)
+                if child is None:
+                    return
+
+
+def _operate(child: int | None, message: dict[str, Any]) -> None:
+    match message["op"]:
+        case "signal":
+            _signal_group(child, message["signal"])
+        case "kill":
+            _signal_everything(child, signal.SIGKILL)
+        case "freeze":
+            _signal_everything(child, signal.SIGSTOP)
+        case _:
+            _signal_everything(child, signal.SIGCONT)
 
 
 def _work(channel: socket.socket, message: dict[str, Any], service: Service | None) -> int | None:
@@ -135,13 +142,26 @@ def _ended(channel: socket.socket, buffer: MessageBuffer) -> bool:
         return True  # the caller went away without reading our last message
 
 
-def _signal(child: int | None, number: int) -> None:
+def _signal_group(child: int | None, number: int) -> None:
     if child is None:
         return
     try:
         os.killpg(child, number)
     except ProcessLookupError:
         return  # it ended by itself; its end is reported next
+
+
+def _signal_everything(child: int | None, number: int) -> None:
+    """Reach the whole pod; a command may have left the process group that it began in."""
+    if child is None:
+        return
+    if os.getpid() != _PID_1:
+        _signal_group(child, number)
+        return
+    try:
+        os.kill(-1, number)
+    except ProcessLookupError:
+        return  # nothing is left but us
 
 
 def _reap(channel: socket.socket, child: int) -> bool:
@@ -179,21 +199,21 @@ def _start(channel: socket.socket, message: dict[str, Any]) -> int | None:
         environment=message["env"],
         search_path=message["search_path"],
     )
-    stdio = Stdio(*(descriptors[i] for i in message["stdio"])) if message["terminal"] is None else None
+    null = os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)
+    known = {"null": null}
     master: int | None = None
     try:
-        if stdio is not None:
+        if message["terminal"] is not None:
+            master, known["terminal"] = _open_terminal(message["terminal"])
+        stdio = Stdio(*(known[one] if isinstance(one, str) else descriptors[one] for one in message["stdio"]))
+        if master is None:
             child = start_with_pipes(program, stdio)
         else:
-            master, slave = _open_terminal(message["terminal"])
-            given = message["stdio"]
-            stdio = Stdio(*(slave if index is None else descriptors[index] for index in given))
-            child = start_on_terminal(program, stdio, slave)
-            os.close(slave)
+            child = start_on_terminal(program, stdio, known["terminal"])
     except ProgramFailed as failure:
         _tell(channel, {"event": "start-failed", "stage": failure.stage, "errno": failure.errno})
         return None
-    for descriptor in descriptors:
+    for descriptor in (*descriptors, *known.values()):
         os.close(descriptor)
     _tell(channel, {"event": "started"}, () if master is None else (master,))
     if master is not None:

@@ -13,6 +13,7 @@ import os
 import socket
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from enum import Enum
 from typing import Any, TypeAlias
 
 from sandboxing.contract.launch import Command
@@ -118,14 +119,23 @@ def launch_failure(stage: str, number: int) -> LaunchFailed:
     )
 
 
-def start_request(command: Command, stdio: Sequence[int | None]) -> tuple[dict[str, Any], tuple[int, ...]]:
+class Stream(Enum):
+    """A standard stream that needs no descriptor of the caller's."""
+
+    TERMINAL = "terminal"
+    """The command's own terminal; only for a command that has one."""
+    NULL = "null"
+    """The sandbox's own null device: the host's would let the command change its mode and times."""
+
+
+def start_request(command: Command, stdio: Sequence[int | Stream]) -> tuple[dict[str, Any], tuple[int, ...]]:
     """The message that starts a command, and the descriptors that go with it.
 
     Args:
         command: what to start.
-        stdio: descriptors of stdin, stdout and stderr; None means the command's terminal.
+        stdio: descriptors of stdin, stdout and stderr, or what they are instead.
     """
-    descriptors = tuple(number for number in stdio if number is not None)
+    descriptors = tuple(one for one in stdio if not isinstance(one, Stream))
     indices = iter(range(len(descriptors)))
     terminal = command.terminal
     return {
@@ -136,7 +146,7 @@ def start_request(command: Command, stdio: Sequence[int | None]) -> tuple[dict[s
         "cwd": command.cwd,
         "search_path": command.search_path,
         "terminal": None if terminal is None else [terminal.rows, terminal.columns],
-        "stdio": [None if number is None else next(indices) for number in stdio],
+        "stdio": [one.value if isinstance(one, Stream) else next(indices) for one in stdio],
     }, descriptors
 
 
@@ -165,17 +175,32 @@ class PodChannel:
             return None
         return None if message is None else decode_event(message)
 
-    def start(self, command: Command, stdio: Sequence[int | None]) -> None:
+    def start(self, command: Command, stdio: Sequence[int | Stream]) -> None:
         """Ask for the command to be started; `Started` or LaunchFailed follows."""
         message, descriptors = start_request(command, stdio)
         control.send(self.socket, message, descriptors)
 
     def signal(self, number: int) -> None:
         """Send a signal to the command's process group; nothing happens when it has ended."""
+        self._ask({"op": "signal", "signal": number})
+
+    def kill(self) -> None:
+        """End every process of the pod; the command's end is reported as usual."""
+        self._ask({"op": "kill"})
+
+    def freeze(self) -> None:
+        """Stop every process of the pod."""
+        self._ask({"op": "freeze"})
+
+    def thaw(self) -> None:
+        """Let every process of the pod go on."""
+        self._ask({"op": "thaw"})
+
+    def _ask(self, message: dict[str, Any]) -> None:
         try:
-            control.send(self.socket, {"op": "signal", "signal": number})
-        except (BrokenPipeError, ConnectionResetError):
-            return
+            control.send(self.socket, message)
+        except OSError:
+            return  # the pod is over, or we have let go of it: there is nobody to ask
 
     def close(self) -> None:
         """Let go of the pod, which ends with everything in it."""

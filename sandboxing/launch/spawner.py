@@ -19,7 +19,7 @@ from collections.abc import Callable
 from typing import Any, Final, TypeAlias
 
 from sandboxing.launch import control, launcher
-from sandboxing.launch.control import MessageBuffer, StepFailure
+from sandboxing.launch.control import MessageBuffer, StepFailure, failure_message
 from sandboxing.launch.descriptors import close_all_except, point_standard_streams_at_nothing
 
 PodBody: TypeAlias = Callable[[socket.socket, launcher.Watch], None]
@@ -62,10 +62,10 @@ def fork_pod(channel: socket.socket, watch: launcher.Watch, body: PodBody) -> in
         body(channel, watch)
         code = 0
     except StepFailure as failure:
-        launcher.report_failure(channel, failure)
+        control.send(channel, failure_message(failure))
     except BaseException as error:  # noqa: BLE001 - a forked child must never unwind into its parent's frames
         detail = f"{type(error).__name__}: {error}"
-        launcher.report_failure(channel, StepFailure(step="internal", errno=0, detail=detail))
+        control.send(channel, failure_message(StepFailure(step="internal", errno=0, detail=detail)))
     finally:
         os._exit(code)
 
@@ -112,4 +112,9 @@ def _reap() -> None:
 
 def _handle(message: dict[str, Any], watch: launcher.Watch, body_for: PodMaker) -> None:
     with socket.socket(fileno=message["fds"][0]) as pod_channel:
-        fork_pod(pod_channel, watch, body_for(message["steps"].encode()))
+        try:
+            fork_pod(pod_channel, watch, body_for(message["steps"].encode()))
+        except OSError as error:
+            # no more processes, for one; the pods that stand must not suffer for it
+            failure = StepFailure(step="fork", errno=error.errno or 0)
+            control.send(pod_channel, failure_message(failure))

@@ -19,6 +19,7 @@ from sandboxing.policyfile.document import DocumentKind, PolicyDocument
 from sandboxing.profile.context import SandboxContext
 from sandboxing.run.environment import command_environment
 from sandboxing.run.host import Planner
+from sandboxing.run.own_files import keep_own_files, policy_places, program_places
 
 NETWORK_DEMAND = "network"
 
@@ -68,6 +69,7 @@ def prepare_document(
     )
     if document.kind is DocumentKind.WIRE_PROFILE:
         bound = replace(bound, loopback=Loopback.NONE)
+    bound = keep_own_files(bound, (*program_places(), *policy_places(document)))
     return _plan(replace(bound, degrade=bound.degrade | allow_degraded), backend)
 
 
@@ -95,6 +97,7 @@ def prepare_context(
         SandboxUnavailable: a demand cannot be held here.
     """
     bound = bind_context(context, facts=facts, view=view, command_cwd=command_cwd)
+    bound = keep_own_files(bound, program_places())
     return _plan(replace(bound, loopback=loopback), backend)
 
 

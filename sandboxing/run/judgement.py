@@ -16,10 +16,20 @@ class OrdinaryPermissions:
 
     def resolve(self, path: str) -> str:
         """The path with links resolved as far as it exists."""
-        return os.path.realpath(path)
+        try:
+            return os.path.realpath(path)
+        except (OSError, ValueError):
+            # links of /proc that may be seen and not be read, for one
+            return os.path.normpath(path)
 
     def would_allow(self, path: str, access: Access) -> bool:
         """Whether this process could do it now; a missing file asks its directory."""
+        try:
+            return self._allows(path, access)
+        except (OSError, ValueError):
+            return False
+
+    def _allows(self, path: str, access: Access) -> bool:
         if access is not Access.WRITE:
             return os.access(path, os.R_OK) or os.access(path, os.X_OK)
         if os.path.lexists(path):

@@ -10,6 +10,7 @@ import base64
 import contextlib
 import itertools
 import json
+import socket
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -113,6 +114,10 @@ class WireClient:
         """Wait until the server ends the connection; the close code it gave, 1006 for none."""
         await asyncio.wait_for(asyncio.wait({self._reader}), WAIT_S)
         return self._websocket.close_code
+
+    def abort(self) -> None:
+        """Lose the connection without any farewell."""
+        self._websocket.get_extra_info("socket").shutdown(socket.SHUT_RDWR)
 
     async def aclose(self) -> None:
         self._reader.cancel()

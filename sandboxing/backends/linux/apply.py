@@ -188,6 +188,8 @@ def _action(builder: _TreeBuilder, step: Step) -> Callable[[], None]:  # noqa: C
             return lambda: _private_terminals(builder)
         case plan_steps.FreshProc():
             return lambda: _fresh_proc(builder, step)
+        case plan_steps.ReadOnlySystem():
+            return lambda: _read_only_system(builder)
         case plan_steps.Seal():
             return lambda: _seal(builder, step)
         case plan_steps.EnterRoot():
@@ -253,7 +255,9 @@ def _private_devices(builder: _TreeBuilder, step: plan_steps.PrivateDevices) -> 
     mounts.mount_filesystem("tmpfs", dev, flags=mounts.MS_NOSUID, options="mode=0755,size=1m")
     for name, tree in nodes.items():
         os.close(os.open(f"{dev}/{name}", os.O_CREAT | os.O_EXCL | os.O_WRONLY | os.O_CLOEXEC, 0o666))
-        mounts.add_attributes(tree, mounts.MOUNT_ATTR_NOSUID, mounts.Reach.THIS_MOUNT)
+        # read-only: a device takes writes all the same, but its mode, owner and times are the host's
+        attributes = mounts.MOUNT_ATTR_NOSUID | mounts.MOUNT_ATTR_RDONLY
+        mounts.add_attributes(tree, attributes, mounts.Reach.THIS_MOUNT)
         builder.attach(tree, f"/dev/{name}")
     for name, target in (
         ("fd", "/proc/self/fd"),
@@ -314,6 +318,11 @@ def _fresh_proc(builder: _TreeBuilder, step: plan_steps.FreshProc) -> None:
         tree = mounts.clone_tree(builder.masks[kind])
         mounts.add_attributes(tree, _HARDENED | mounts.MOUNT_ATTR_RDONLY, mounts.Reach.THIS_AND_BELOW)
         builder.attach(tree, path)
+
+
+def _read_only_system(builder: _TreeBuilder) -> None:
+    if os.path.isdir(builder.inside("/sys")):
+        _bind(builder, plan_steps.Bind(path="/sys", writability=Writability.READ_ONLY, rule="system"))
 
 
 def _seal(builder: _TreeBuilder, step: plan_steps.Seal) -> None:

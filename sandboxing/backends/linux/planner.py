@@ -14,6 +14,7 @@ from typing import Final
 
 from sandboxing.backends.linux import tree
 from sandboxing.backends.linux.enforced import BACKEND, enforcement_of, resource_limits
+from sandboxing.backends.linux.gaps import EXPLAINS_A_DIFFERENCE
 from sandboxing.backends.linux.simulate import PlanView
 from sandboxing.backends.linux.steps import (
     Bind,
@@ -39,8 +40,9 @@ from sandboxing.binding.bound import (
     FilesystemKind,
     Loopback,
     NetworkMode,
+    RuleOrigin,
 )
-from sandboxing.binding.boundaries import PROBE_NAME, probe_paths
+from sandboxing.binding.boundaries import probe_paths
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.backend import Planned
 from sandboxing.contract.capabilities import Capabilities
@@ -97,7 +99,9 @@ def plan_linux(bound: BoundPolicy, capabilities: Capabilities, filters: Filters,
     """
     _require(capabilities)
     chosen = filters.choose(bound)
-    builder = tree.TreeBuilder(tmp_mb=bound.limits.tmp_mb or DEFAULT_TMP_MB)
+    builder = tree.TreeBuilder(
+        tmp_mb=bound.limits.tmp_mb or DEFAULT_TMP_MB, globs={glob.rule: glob for glob in bound.globs}
+    )
     oracle = DecisionIndex(bound)
     winners, losers = tree.effective_rules(bound.rules, oracle)
     base = _base(bound, winners.get("/"))
@@ -207,10 +211,11 @@ def _compare_with_oracle(
     excused = {
         path
         for row in held
-        if any(caveat.code in tree.EXPLAINS_A_DIFFERENCE for caveat in row.caveats)
+        if any(caveat.code in EXPLAINS_A_DIFFERENCE for caveat in row.caveats)
         for path in (row.rule.path, row.rule.spelled)
     }
     globs = {glob.rule for glob in (*bound.globs, *bound.read_only_globs)}
+    matched = {rule.path for rule in bound.rules if rule.origin is RuleOrigin.GLOB_MATCH}
     for path in probe_paths(bound):
         got = view.mode(path)
         if got is None:
@@ -218,8 +223,8 @@ def _compare_with_oracle(
         said = oracle.ruling(path)
         if said.mode is got or excused & {path, *tree.upwards(path)} or _missing_protected(bound, path):
             continue
-        if said.rule in globs and path.endswith(PROBE_NAME):
-            continue  # nothing stands at a made-up name, and a mask needs something to cover
+        if said.rule in globs and not matched & {path, *tree.upwards(path)}:
+            continue  # a name at which nothing stood, and a mask needs something to cover
         raise PlanError(
             f"cannot plan `{path}`: the policy says {said.mode}, the mounts say {got}",
             hint="this is a fault of the planner; please report the policy",

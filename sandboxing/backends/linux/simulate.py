@@ -5,6 +5,9 @@ The planner compares it with the oracle's answer at every rule boundary. It know
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 from sandboxing.backends.linux.steps import (
     Bind,
     EmptyRoot,
@@ -13,12 +16,21 @@ from sandboxing.backends.linux.steps import (
     LinuxPlan,
     Mask,
     PrivateDevices,
+    ReadOnlySystem,
     Seal,
+    Step,
     Tmpfs,
     Writability,
 )
 from sandboxing.backends.linux.tree import upwards
 from sandboxing.profile.access import AccessMode
+
+_OWN: Final[Mapping[type[Step], str]] = {
+    PrivateDevices: "/dev",
+    FreshProc: "/proc",
+    ReadOnlySystem: "/sys",
+}
+"""Where a step puts something of the sandbox's own."""
 
 
 class PlanView:
@@ -31,6 +43,8 @@ class PlanView:
         """
         self._modes: dict[str, AccessMode | None] = {}
         for step in plan.steps:
+            if type(step) in _OWN:
+                self._modes[_OWN[type(step)]] = None
             match step:
                 case HostRoot(writability=writability):
                     self._modes["/"] = _mode(writability)
@@ -44,10 +58,6 @@ class PlanView:
                     self._modes[path] = AccessMode.WRITE
                 case Seal(path=path) if self._modes.get(path) is AccessMode.WRITE:
                     self._modes[path] = AccessMode.DENY
-                case PrivateDevices():
-                    self._modes["/dev"] = None
-                case FreshProc():
-                    self._modes["/proc"] = None
                 case _:
                     pass
 

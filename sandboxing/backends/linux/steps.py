@@ -146,6 +146,14 @@ class FreshProc:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadOnlySystem:
+    """Make /sys read-only where the rest is writable; its files are settings of the whole machine."""
+
+    def __str__(self) -> str:
+        return "sys       read-only"
+
+
+@dataclass(frozen=True, slots=True)
 class Seal:
     """Make a mount of the sandbox's own read-only, once everything in it is in place."""
 
@@ -235,6 +243,7 @@ Step: TypeAlias = (
     | PrivateDevices
     | PrivateTerminals
     | FreshProc
+    | ReadOnlySystem
     | Seal
     | EnterRoot
     | LoopbackUp
@@ -256,6 +265,7 @@ _TYPES: Final[tuple[type[Step], ...]] = (
     PrivateDevices,
     PrivateTerminals,
     FreshProc,
+    ReadOnlySystem,
     Seal,
     EnterRoot,
     LoopbackUp,

@@ -12,6 +12,18 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Final
 
+from sandboxing.backends.linux.gaps import (
+    APPEARS_LATER,
+    ATOMIC_REPLACE,
+    HOST_REPLACES,
+    INVISIBLE,
+    LINK_NAME,
+    MISSING_NAME,
+    MISSING_WRITE,
+    OTHER_NAMES,
+    PINNED,
+    PROC_IS_OWN,
+)
 from sandboxing.backends.linux.steps import (
     Bind,
     FreshProc,
@@ -22,15 +34,17 @@ from sandboxing.backends.linux.steps import (
     NodeKind,
     PrivateDevices,
     PrivateTerminals,
+    ReadOnlySystem,
     Seal,
     Step,
     Tmpfs,
     Writability,
 )
-from sandboxing.binding.bound import BoundRule, PathKind, RuleOrigin
+from sandboxing.binding.bound import BoundGlob, BoundRule, PathKind, RuleOrigin
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.contract.enforcement import Caveat
 from sandboxing.profile.access import AccessMode
+from sandboxing.profile.rule_id import RuleId
 
 DEVICE_NODES: Final = ("null", "zero", "full", "random", "urandom", "tty")
 _OWN_IN_DEV: Final = frozenset({*DEVICE_NODES, "fd", "stdin", "stdout", "stderr", "ptmx", "pts", "shm"})
@@ -77,43 +91,6 @@ class Area(Enum):
         return self in (Area.HOST_READ_ONLY, Area.HOST_WRITABLE)
 
 
-MISSING_WRITE: Final = Caveat(
-    "missing-root", "nothing stands at this path, so the grant has no effect until it exists at the start"
-)
-MISSING_NAME: Final = Caveat(
-    "missing-name", "nothing stands at this path, and a mount cannot keep the command from creating it"
-)
-APPEARS_LATER: Final = Caveat(
-    "appears-later", "nothing stands at this path; what the host creates there during a run is visible"
-)
-HOST_REPLACES: Final = Caveat(
-    "host-replaces",
-    "when somebody outside replaces or removes this path during a run, its cover goes with it",
-)
-OTHER_NAMES: Final = Caveat(
-    "other-names", "a hard link to this file under another visible name is not covered"
-)
-LINK_NAME: Final = Caveat(
-    "link-name", "the policy names a symbolic link; its target is held, the link itself can be replaced"
-)
-PROC_IS_OWN: Final = Caveat(
-    "proc-is-own", "the command sees a /proc of its own, so the host's cannot be granted"
-)
-INVISIBLE: Final = Caveat("invisible", "the host's path is not visible inside; the sandbox's own may be used")
-PINNED: Final = Caveat(
-    "pinned", "directories above this path are mounts of their own: rename and link across them answer EXDEV"
-)
-ATOMIC_REPLACE: Final = Caveat(
-    "atomic-replace", "a single file is a mount of its own: replacing it by rename answers EBUSY"
-)
-
-
-EXPLAINS_A_DIFFERENCE: Final = frozenset(
-    {MISSING_WRITE.code, MISSING_NAME.code, APPEARS_LATER.code, PROC_IS_OWN.code, INVISIBLE.code}
-)
-"""The caveats that say that the mounts differ from the rule; the others are about what happens later."""
-
-
 @dataclass(frozen=True, slots=True)
 class Held:
     """What became of one rule in the tree."""
@@ -135,6 +112,7 @@ class TreeBuilder:
         made: paths that this builder creates.
         opened_below: directories above something that is granted.
         pinned: carve-outs whose way down is held by mounts.
+        globs: the deny globs, by the rule that their matches carry.
     """
 
     tmp_mb: int
@@ -145,6 +123,7 @@ class TreeBuilder:
     made: set[str] = field(default_factory=set)
     opened_below: frozenset[str] = frozenset()
     pinned: frozenset[str] = frozenset()
+    globs: Mapping[RuleId, BoundGlob] = field(default_factory=dict)
 
     def area(self, path: str) -> Area:
         """Who owns the directory at `path`."""
@@ -231,7 +210,7 @@ def build_tree(
     """
     order = sorted(winners, key=lambda path: (depth(path), path))
     builder.opened_below = _opened_below(winners)
-    pins, builder.pinned = _pins(winners)
+    pins, builder.pinned = _pins(winners, builder.globs)
     own = {"/dev", "/proc"}
     for path in sorted({*order, *own, *pins}, key=lambda path: (depth(path), path)):
         rule = winners.get(path)
@@ -243,6 +222,8 @@ def build_tree(
             _emit_rule(builder, rule)
     for rule in losers:
         builder.make_links(rule)
+    if builder.areas["/"] is Area.HOST_WRITABLE and "/sys" not in winners:
+        builder.steps.append(ReadOnlySystem())
     for path in reversed(builder.seals):
         builder.steps.append(Seal(path=path))
 
@@ -351,7 +332,7 @@ def _emit_deny(builder: TreeBuilder, rule: BoundRule) -> None:
         kind = NodeKind.DIRECTORY if rule.kind is PathKind.DIRECTORY else NodeKind.FILE
         builder.steps.append(Mask(path=rule.path, kind=kind, rule=rule.rule.pointer))
         builder.areas[rule.path] = Area.COVERED
-    caveats = [HOST_REPLACES]
+    caveats = [HOST_REPLACES, *([PINNED] if rule.path in builder.pinned else [])]
     if rule.kind is not PathKind.DIRECTORY:
         caveats.append(OTHER_NAMES)
     builder.note(rule, ("mask",), *caveats)
@@ -366,16 +347,17 @@ def _opened_below(winners: Mapping[str, BoundRule]) -> frozenset[str]:
     )
 
 
-def _pins(winners: Mapping[str, BoundRule]) -> tuple[frozenset[str], frozenset[str]]:
-    """Directories between a writable rule and a carve-out that a policy names below it, and those carve-outs.
+def _pins(
+    winners: Mapping[str, BoundRule], globs: Mapping[RuleId, BoundGlob]
+) -> tuple[frozenset[str], frozenset[str]]:
+    """Directories between a writable rule and a carve-out below it, and those carve-outs.
 
     Without a pin the directory above the carve-out could be renamed, and the cover would move with it.
     """
     pins: set[str] = set()
     pinned: set[str] = set()
     for path, rule in winners.items():
-        named = rule.origin is RuleOrigin.ENTRY and rule.kind is not PathKind.MISSING
-        if rule.access is AccessMode.WRITE or not named:
+        if rule.access is AccessMode.WRITE or rule.kind is PathKind.MISSING:
             continue
         between: list[str] = []
         for ancestor in upwards(path):
@@ -383,11 +365,26 @@ def _pins(winners: Mapping[str, BoundRule]) -> tuple[frozenset[str], frozenset[s
             if other is None:
                 between.append(ancestor)
                 continue
-            if other.access is AccessMode.WRITE and other.origin is not RuleOrigin.PRIVATE_TMP and between:
-                pins.update(between)
-                pinned.add(path)
+            if other.access is AccessMode.WRITE and other.origin is not RuleOrigin.PRIVATE_TMP:
+                held = [place for place in between if _matters(place, globs.get(rule.rule))]
+                pins.update(held)
+                pinned.update([path] if held else [])
             break
     return frozenset(pins), frozenset(pinned)
+
+
+def _matters(place: str, glob: BoundGlob | None) -> bool:
+    """Whether renaming a directory would take a carve-out away from its rule.
+
+    A glob that looks at every depth finds its match again wherever it goes, except for the directories that
+    it names itself.
+    """
+    if glob is None:
+        return True
+    fixed, floating, rest = glob.pattern.partition("/**/")
+    if not floating or "/" in rest or any(character in fixed for character in "*?[{"):
+        return True
+    return place == fixed or fixed.startswith(place.rstrip("/") + "/")
 
 
 def _pin(builder: TreeBuilder, path: str) -> None:

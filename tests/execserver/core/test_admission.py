@@ -48,7 +48,12 @@ def test_a_foreign_name_cannot_write_into_the_log() -> None:
 
 
 def test_every_method_has_a_lane_and_slow_ones_have_the_ordinary_one() -> None:
-    assert {lane_of(method) for method in METHODS} == set(Lane)
-    assert all(lane_of(method) is Lane.CONTROL for method in CONTROL_METHODS)
+    assert {lane_of(method) for method in METHODS if method != "initialize"} == set(Lane)
+    assert all(lane_of(method) is Lane.CONTROL for method in CONTROL_METHODS & METHODS.keys())
     for method in ("process/read", "process/start", "process/write", "fs/readFile"):
         assert lane_of(method) is Lane.ORDINARY
+
+
+@pytest.mark.parametrize("method", ["initialize", "no/such/method"])
+def test_what_is_no_work_waits_in_no_lane(method: str) -> None:
+    assert lane_of(method) is None

@@ -52,6 +52,7 @@ def test_any_object_is_a_message_or_malformed(value: dict[str, object]) -> None:
         ("{}", "missing field `error`"),
         ('{"id":2}', "missing field `error`"),
         ('{"error":{"code":1,"message":"x"}}', "missing field `id`"),
+        ('{"error":{"code":9223372036854775808,"message":"x"},"id":1}', "invalid or missing field `code`"),
         ('{"id":1,"error":5}', "invalid type: number, expected a map"),
         ('{"result":1}', "missing field `error`"),
         ("[]", "expected a JSON-RPC object"),

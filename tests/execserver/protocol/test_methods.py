@@ -23,6 +23,7 @@ from execserver.protocol.process import (
     ProcessStartParams,
 )
 from execserver.protocol.streams import StreamName
+from execserver.protocol.wire_model import decode_base64, encode_base64
 from execserver.server.dispatch import dispatch
 from execserver.server.handlers.call import Call
 from execserver.server.service import Service
@@ -95,14 +96,19 @@ def test_a_start_of_the_real_client_is_understood() -> None:
         ("initialize", [], "invalid type: sequence, expected a map"),
         ("process/start", {"processId": "x"}, "missing field `argv`"),
         ("process/start", {"processId": 5}, "invalid type: number, expected a string"),
-        ("process/start", {"argv": "x"}, "invalid type: string, expected a sequence"),
+        ("process/start", {"argv": "x"}, 'invalid type: string "x", expected a sequence'),
         ("process/start", {"env": []}, "invalid type: sequence, expected a map"),
         ("process/start", {"tty": 1}, "invalid type: number, expected a boolean"),
         ("process/start", {"cwd": 5}, "invalid type: number, expected a string"),
         ("process/read", {"processId": "a", "afterSeq": -1}, "invalid number"),
         ("process/read", {"processId": "a", "afterSeq": 1.0}, "invalid number"),
         ("process/read", {"processId": "a", "waitMs": 2**64}, "invalid number"),
-        ("process/read", {"processId": "a", "maxBytes": True}, "invalid number"),
+        ("process/read", {"processId": "a", "waitMs": True}, "invalid type: boolean `true`, expected u64"),
+        ("process/read", {"processId": "a", "waitMs": "1"}, 'invalid type: string "1", expected u64'),
+        ("process/read", {"processId": None}, "invalid type: null, expected a string"),
+        ("process/read", None, "invalid type: null, expected a map"),
+        ("process/signal", {"processId": "a", "signal": 5}, "invalid type: number, expected string or map"),
+        ("process/start", {"metadata": {"threadId": 5}}, "invalid type: number, expected a string"),
         ("process/write", {"processId": "a", "chunk": "eA=="}, "missing field `writeId`"),
         ("process/write", {"processId": "a", "chunk": "eA", "writeId": "w"}, "Invalid padding"),
         (
@@ -112,7 +118,11 @@ def test_a_start_of_the_real_client_is_understood() -> None:
         ),
         ("fs/readFile", {}, "missing field `path`"),
         ("fs/writeFile", {"path": "file:///x"}, "missing field `dataBase64`"),
-        ("fs/remove", {"path": "file:///x", "force": "yes"}, "invalid type: string, expected a boolean"),
+        (
+            "fs/remove",
+            {"path": "file:///x", "force": "yes"},
+            'invalid type: string "yes", expected a boolean',
+        ),
     ],
 )
 def test_bad_parameters_are_described_in_the_words_of_the_reference(
@@ -163,7 +173,51 @@ def test_bad_sandboxes_are_described_in_the_words_of_the_reference(
     assert refusal.value.message == text
 
 
-def test_null_and_absence_mean_the_same() -> None:
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("A", "Invalid input length: 1"),
+        ("AAAAA", "Invalid input length: 5"),
+        ("aGk", "Invalid padding"),
+        ("Zm9vYg=", "Invalid padding"),
+        ("aGVsbG9=", "Invalid last symbol 57, offset 6."),
+        ("YR==", "Invalid last symbol 82, offset 1."),
+        ("aGk=aGk=", "Invalid symbol 61, offset 3."),
+        ("Zm9vYg===", "Invalid symbol 61, offset 6."),
+        ("AAAA=", "Invalid symbol 61, offset 4."),
+        ("AA=A", "Invalid symbol 61, offset 2."),
+        ("A===", "Invalid symbol 61, offset 1."),
+        ("====", "Invalid symbol 61, offset 0."),
+        ("AA!=", "Invalid symbol 33, offset 2."),
+        ("AA==\n", "Invalid symbol 10, offset 4."),
+        ("AAA\0", "Invalid symbol 0, offset 3."),
+        ("é", "Invalid symbol 195, offset 0."),
+    ],
+)
+def test_base64_has_one_spelling_and_its_faults_are_named_as_the_reference_names_them(
+    text: str, reason: str
+) -> None:
+    with pytest.raises(ValueError, match=r".") as fault:
+        decode_base64(text)
+    assert str(fault.value) == reason
+
+
+@given(st.binary())
+def test_base64_survives_the_round_trip(data: bytes) -> None:
+    assert decode_base64(encode_base64(data).decode()) == data
+
+
+@given(st.text(alphabet="AQgw09+/=-!é", max_size=12))
+def test_base64_that_is_accepted_is_what_would_be_written(text: str) -> None:
+    try:
+        data = decode_base64(text)
+    except ValueError as fault:
+        assert str(fault)
+    else:
+        assert encode_base64(data).decode() == text
+
+
+def test_null_and_absence_mean_the_same_where_the_protocol_says_so() -> None:
     nulls = {"processId": "a", "afterSeq": None, "maxBytes": None, "waitMs": None}
     absent = decode_params(METHODS["process/read"], {"processId": "a"})
     assert decode_params(METHODS["process/read"], nulls) == absent

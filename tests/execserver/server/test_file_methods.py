@@ -81,7 +81,16 @@ def test_links_are_refused_when_they_shall_not_be_followed(tree: Path) -> None:
         errno.ELOOP, code=-32603
     )
     assert call("fs/createDirectory", tree, "dl/zz", **refused) == failure(errno.ENOTDIR, code=-32603)
-    for name in ("link", "dl", "dangling", "dl/f1"):
+    assert call("fs/getMetadata", tree, "dl/f1", **refused) == failure(errno.ENOTDIR, code=-32603)
+    for name in ("d", "fifo"):
+        assert call("fs/readFile", tree, name, **refused) == {
+            "error": {"code": -32600, "message": "path is not a regular file"}
+        }
+    for name in ("link", "dl", "dangling"):
+        assert call("fs/remove", tree, name, recursive=False, **refused) == {
+            "error": {"code": -32600, "message": "path contains a symbolic link"}
+        }
+        assert (tree / name).is_symlink()
         assert call("fs/getMetadata", tree, name, **refused) == {
             "error": {"code": -32600, "message": "path contains a symbolic link"}
         }
@@ -89,6 +98,19 @@ def test_links_are_refused_when_they_shall_not_be_followed(tree: Path) -> None:
         "error": {"code": -32603, "message": "recursive no-follow removal is unsupported"}
     }
     assert (tree / "link").is_symlink()
+
+
+def test_a_directory_below_a_dangling_link_is_not_reported_as_missing(tree: Path) -> None:
+    # Clients answer "no such file" by making the parents and trying again.
+    assert call("fs/createDirectory", tree, "dangling/x") == failure(errno.EEXIST, code=-32603)
+    assert call("fs/createDirectory", tree, "new/with/parents") == {"result": {}}
+    assert (tree / "new" / "with" / "parents").is_dir()
+
+
+def test_bad_content_is_reported_before_a_path_of_another_system() -> None:
+    params = {"path": "file:///C:/x", "dataBase64": "!!"}
+    message = asyncio.run(_call("fs/writeFile", params, ScriptedHost()))["error"]["message"]
+    assert message == "fs/writeFile requires valid base64 dataBase64: Invalid symbol 33, offset 0."
 
 
 @pytest.mark.parametrize(
@@ -186,7 +208,7 @@ def test_with_a_sandbox_the_host_performs_the_operation(tree: Path) -> None:
         ),
         (
             StartFailure("no cwd", kind=FailureKind.SANDBOX_PREPARATION),
-            {"code": -32602, "message": "no cwd"},
+            {"code": -32602, "message": "failed to prepare fs sandbox: no cwd"},
         ),
     ],
 )

@@ -84,7 +84,8 @@ def test_a_method_that_is_not_there_is_named(method: str) -> None:
         ([], "invalid type: sequence, expected unit"),
         ({"x": 1}, "invalid type: map, expected unit"),
         (5, "invalid type: number, expected unit"),
-        ("", "invalid type: string, expected unit"),
+        ("x", 'invalid type: string "x", expected unit'),
+        (True, "invalid type: boolean `true`, expected unit"),
     ],
 )
 def test_methods_without_parameters_take_none(params: object, message: str) -> None:
@@ -246,5 +247,29 @@ def test_connections_do_not_wait_for_each_other_and_share_no_process_ids() -> No
             assert (await two.error("process/read", {"processId": "a"}))["message"] == "unknown process id a"
             await two.call("process/start", start_params("a"))
             assert len(it.host.processes) == 2
+
+    asyncio.run(scenario())
+
+
+def test_messages_over_the_bound_of_what_waits_are_answered_all_the_same() -> None:
+    async def scenario() -> None:
+        async with lab(settings=Settings(incoming_bytes=10, outgoing_bytes=10)) as it:
+            client = await it.ready()
+            asked = [await client.post("environment/status", {"x": "y" * 100}) for _ in range(20)]
+            for request_id in asked:
+                assert (await client.answer_to(request_id))["error"]["code"] == -32602
+
+    asyncio.run(scenario())
+
+
+def test_what_is_no_work_is_answered_while_every_lane_is_busy() -> None:
+    async def scenario() -> None:
+        async with lab(settings=Settings(concurrent_requests=2)) as it:
+            client = await it.ready()
+            await client.start("p")
+            for _ in range(3):
+                await client.post("process/read", {"processId": "p", "waitMs": 60_000})
+            assert (await client.error("no/such/method"))["code"] == -32601
+            assert (await client.error("initialize", {"clientName": "x"}))["code"] == -32600
 
     asyncio.run(scenario())

@@ -125,9 +125,11 @@ def test_a_wait_beyond_every_timer_is_accepted() -> None:
                 "is invalid on 'linux'"
             ),
         ),
-        ({"argv": None}, -32602, "missing field `argv`"),
-        ({"tty": None}, -32602, "missing field `tty`"),
-        ({"env": None}, -32602, "missing field `env`"),
+        ({"argv": None}, -32602, "invalid type: null, expected a sequence"),
+        ({"tty": None}, -32602, "invalid type: null, expected a boolean"),
+        ({"pipeStdin": None}, -32602, "invalid type: null, expected a boolean"),
+        ({"env": None}, -32602, "invalid type: null, expected a map"),
+        ({"cwd": "file:///a%00b"}, -32602, "'file:///a%00b' is invalid on 'linux'"),
         ({"envPolicy": {}}, -32602, "missing field `inherit`"),
         ({"metadata": {"toolCallId": 5}}, -32602, "invalid type: number, expected a string"),
         ({"sandbox": {"permissions": {"type": "disabled"}}}, -32602, "missing field `windowsSandboxLevel`"),
@@ -146,34 +148,48 @@ def test_bad_start_parameters_are_refused_in_the_words_of_the_reference(
     asyncio.run(scenario())
 
 
-@pytest.mark.parametrize("change", [{"argv": ["a\0b"]}, {"env": {"A": "\0"}}, {"env": {"A=B": ""}}])
-def test_what_no_system_can_spawn_fails_as_a_spawn(change: dict[str, object]) -> None:
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"argv": [""]}, "missing program for pipe spawn"),
+        ({"argv": ["a\0b"]}, "nul byte found in provided data"),
+        ({"arg0": "\0"}, "nul byte found in provided data"),
+        ({"arg0": ""}, "arg0 is empty"),
+        ({"env": {"A": "\0"}}, "data provided contains a nul byte"),
+        ({"env": {"A=B": ""}}, "the name of an environment variable is empty or contains `=`"),
+        ({"env": {"": ""}}, "the name of an environment variable is empty or contains `=`"),
+    ],
+)
+def test_what_no_system_can_spawn_fails_as_a_spawn(change: dict[str, object], message: str) -> None:
     async def scenario() -> None:
         async with lab() as it:
             client = await it.ready()
             error = await client.error("process/start", start_params("a") | change)
-            assert (error["code"], error["data"]) == (-32603, {"kind": "spawnFailed"})
+            assert error == {"code": -32603, "data": {"kind": "spawnFailed"}, "message": message}
+            assert it.host.processes == []
 
     asyncio.run(scenario())
 
 
 @pytest.mark.parametrize(
-    ("kind", "code"),
+    ("kind", "code", "message"),
     [
-        (FailureKind.SPAWN_NOT_FOUND, -32603),
-        (FailureKind.SPAWN_PERMISSION_DENIED, -32603),
-        (FailureKind.SPAWN_FAILED, -32603),
-        (FailureKind.SANDBOX_UNAVAILABLE, -32602),
-        (FailureKind.SANDBOX_PREPARATION, -32602),
+        (FailureKind.SPAWN_NOT_FOUND, -32603, "no"),
+        (FailureKind.SPAWN_PERMISSION_DENIED, -32603, "no"),
+        (FailureKind.SPAWN_FAILED, -32603, "no"),
+        (FailureKind.SANDBOX_UNAVAILABLE, -32602, "no"),
+        (FailureKind.SANDBOX_PREPARATION, -32602, "failed to prepare process sandbox: no"),
     ],
 )
-def test_a_failed_start_names_its_kind_and_leaves_no_entry(kind: FailureKind, code: int) -> None:
+def test_a_failed_start_names_its_kind_and_leaves_no_entry(
+    kind: FailureKind, code: int, message: str
+) -> None:
     async def scenario() -> None:
-        host = ScriptedHost(failure=StartFailure("it did not work", kind=kind))
+        host = ScriptedHost(failure=StartFailure("no", kind=kind))
         async with lab(host=host) as it:
             client = await it.ready()
             error = await client.error("process/start", start_params("a"))
-            assert error == {"code": code, "data": {"kind": kind.value}, "message": "it did not work"}
+            assert error == {"code": code, "data": {"kind": kind.value}, "message": message}
             assert (await client.error("process/read", {"processId": "a"}))["code"] == -32600
             await client.start("a")
 

@@ -78,6 +78,39 @@ def test_a_process_that_does_not_read_its_input_holds_up_writes_only_when_much_i
     asyncio.run(scenario())
 
 
+def test_a_write_after_the_exit_is_accepted_until_the_process_is_closed() -> None:
+    # What it started may hold its input still, and nobody can tell from outside.
+    async def scenario() -> None:
+        async with lab(settings=Settings(exit_grace_s=0.001)) as it:
+            client = await it.ready()
+            await client.start("p", pipeStdin=True)
+            process = it.host.processes[0]
+            await process.exit(0)
+            await client.next_event()
+            write = {"processId": "p", "chunk": encoded(b"x")}
+            assert await client.result("process/write", {**write, "writeId": "1"}) == {"status": "accepted"}
+            await process.end()
+            await client.next_event()
+            assert (await client.error("process/write", {**write, "writeId": "2"}))["code"] == -32603
+            assert await client.result("process/write", {**write, "writeId": "1"}) == {"status": "accepted"}
+
+    asyncio.run(scenario())
+
+
+def test_writes_to_a_process_that_has_closed_its_input_are_accepted_and_dropped() -> None:
+    async def scenario() -> None:
+        async with lab() as it:
+            client = await it.ready()
+            await client.start("p", pipeStdin=True)
+            it.host.processes[0].stdin_is_broken = True
+            for write_id in ("1", "2", "3"):
+                params = {"processId": "p", "chunk": encoded(b"x"), "writeId": write_id}
+                assert await client.result("process/write", params) == {"status": "accepted"}
+            assert it.host.processes[0].written == []
+
+    asyncio.run(scenario())
+
+
 def test_a_write_that_waits_for_a_process_that_ends_fails() -> None:
     async def scenario() -> None:
         async with lab(settings=Settings(stdin_bytes=1, concurrent_requests=2)) as it:

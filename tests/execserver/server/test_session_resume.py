@@ -70,6 +70,24 @@ def test_output_made_while_detached_is_read_back_and_not_sent_again() -> None:
     asyncio.run(scenario())
 
 
+def test_a_loss_behind_requests_that_cannot_be_taken_is_noticed_too() -> None:
+    # The socket is left unread then, so its end cannot be seen; only a ping meets it.
+    async def scenario() -> None:
+        settings = Settings(stdin_bytes=1, incoming_messages=1)
+        async with lab(settings=settings, ping_interval_s=0.02) as it:
+            first = await it.connect()
+            session_id = await first.initialize()
+            await first.start("p", pipeStdin=True)
+            it.host.processes[0].stdin_gate.clear()
+            for number in range(40):
+                chunk = encoded(bytes(16 * 1024))
+                await first.post("process/write", {"processId": "p", "chunk": chunk, "writeId": str(number)})
+            first.abort()
+            await it.resume(session_id)
+
+    asyncio.run(scenario())
+
+
 def test_a_poll_of_the_lost_connection_does_not_delay_the_resume() -> None:
     async def scenario() -> None:
         async with lab() as it:

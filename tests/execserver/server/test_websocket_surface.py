@@ -30,7 +30,7 @@ def http_url(it: Lab, path: str) -> str:
         ("POST", "/readyz", 405),
         ("GET", "/", 400),
         ("GET", "/healthz", 404),
-        ("POST", "/", 404),
+        ("POST", "/", 405),
     ],
 )
 @pytest.mark.parametrize("origin", [None, "null", "http://127.0.0.1"])

@@ -182,6 +182,68 @@ KERNEL_SURFACE: Final[tuple[Refusal, ...]] = (
     ),
 )
 
+_S_ISUID: Final = 0o4000
+_S_ISGID: Final = 0o2000
+_O_CREAT: Final = 0o100
+_O_TMPFILE: Final = 0o20000000
+"""The bit that O_TMPFILE has besides O_DIRECTORY, on the architectures in use."""
+
+_MODE_ARGUMENT: Final = {
+    "chmod": 1,
+    "fchmod": 1,
+    "fchmodat": 2,
+    "fchmodat2": 2,
+    "creat": 1,
+    "mknod": 1,
+    "mknodat": 2,
+}
+_FLAGS_AND_MODE: Final = {"open": (1, 2), "openat": (2, 3)}
+_NEW_IDENTITY: Final = (
+    "a file that gives its caller's identity to whoever runs it would outlive the sandbox; the bits are "
+    "refused wherever a mode is given"
+)
+
+SET_ID_BITS: Final[tuple[Refusal, ...]] = (
+    *(
+        Refusal(
+            (call,),
+            errno.EPERM,
+            _NEW_IDENTITY,
+            (Argument(index=index, test=Test.MASKED_EQUAL, value=bit, mask=bit),),
+        )
+        for call, index in _MODE_ARGUMENT.items()
+        for bit in (_S_ISUID, _S_ISGID)
+    ),
+    *(
+        Refusal(
+            (call,),
+            errno.EPERM,
+            _NEW_IDENTITY,
+            (
+                Argument(index=flags, test=Test.MASKED_EQUAL, value=creating, mask=creating),
+                Argument(index=mode, test=Test.MASKED_EQUAL, value=bit, mask=bit),
+            ),
+        )
+        for call, (flags, mode) in _FLAGS_AND_MODE.items()
+        for creating in (_O_CREAT, _O_TMPFILE)
+        for bit in (_S_ISUID, _S_ISGID)
+    ),
+    Refusal(
+        ("openat2",),
+        errno.ENOSYS,
+        "its mode lies in memory where no filter can read it; its callers fall back to openat",
+    ),
+)
+
+LAUNCHER: Final[tuple[Refusal, ...]] = (
+    Refusal(
+        ("prlimit64",),
+        errno.EPERM,
+        "pid 1 reports the command's end, and a limit could keep it from doing so",
+        (Argument(index=0, test=Test.EQUAL, value=1),),
+    ),
+)
+
 SOCKETS: Final[tuple[Refusal, ...]] = (
     *(
         Refusal(
@@ -199,9 +261,9 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
         (Argument(index=0, test=Test.GREATER, value=_AF_INET6),),
     ),
     Refusal(
-        ("socket",),
+        ("socket", "socketpair"),
         errno.EPERM,
-        "a datagram can be sent to any host socket whose path is visible; socketpair stays allowed",
+        "a datagram socket, paired or not, can send to any host socket whose path is visible",
         (
             Argument(index=0, test=Test.EQUAL, value=_AF_UNIX),
             Argument(index=1, test=Test.MASKED_EQUAL, value=_SOCK_DGRAM, mask=_SOCK_TYPE_MASK),
@@ -209,7 +271,7 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
     ),
     *(
         Refusal(
-            ("socket",),
+            ("socket", "socketpair"),
             errno.EPERM,
             "raw packets; for AF_UNIX the kernel takes SOCK_RAW for a datagram socket",
             (
@@ -232,7 +294,7 @@ NO_INTERNET: Final[tuple[Refusal, ...]] = tuple(
     for family in (_AF_INET, _AF_INET6)
 )
 
-FILTER: Final[tuple[Refusal, ...]] = (*KERNEL_SURFACE, *SOCKETS)
+FILTER: Final[tuple[Refusal, ...]] = (*KERNEL_SURFACE, *SET_ID_BITS, *LAUNCHER, *SOCKETS)
 """What every confined command gets."""
 
 FILTER_WITHOUT_INTERNET: Final[tuple[Refusal, ...]] = (*FILTER, *NO_INTERNET)
