@@ -19,7 +19,7 @@ from typing import Any, Final
 
 from platform_tests.support.identity import Identity
 
-_PARENT: Final = "/var/tmp"  # noqa: S108 - it has to be shared: somebody else's processes must reach it
+_PARENT: Final = "/var/tmp"
 _VICTIMS: Final = ("platform_tests", "scenarios", "victims")
 CHECKOUT: Final = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 """The top of the sources."""

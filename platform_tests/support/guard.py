@@ -68,7 +68,7 @@ def main() -> None:
     ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     with socket.socket(fileno=int(sys.argv[1])) as channel:
-        channel.set_inheritable(False)  # noqa: FBT003 - the standard library's own signature
+        channel.set_inheritable(False)
         pid = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ, setsigmask=[], setpgroup=0)
         with channel.makefile("rw", encoding="ascii") as lines:
             lines.write(f"{pid}\n")

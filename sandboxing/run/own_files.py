@@ -12,7 +12,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 import sandboxing
-from sandboxing.binding.bound import BoundPolicy, BoundRule, PathKind, RuleOrigin
+from sandboxing.binding.bound import BoundPolicy, BoundRule, FilesystemKind, PathKind, RuleOrigin
 from sandboxing.binding.decide import DecisionIndex
 from sandboxing.policyfile.document import PolicyDocument
 from sandboxing.profile.access import AccessMode
@@ -40,6 +40,8 @@ def policy_places(document: PolicyDocument) -> tuple[str, ...]:
 
 def keep_own_files(bound: BoundPolicy, places: Iterable[str]) -> BoundPolicy:
     """The policy with a read rule for each place that it would let the command write."""
+    if bound.filesystem is not FilesystemKind.RESTRICTED:
+        return bound
     oracle = DecisionIndex(bound)
     named = {rule.path for rule in bound.rules}
     added = [

@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 
-from sandboxing.backends.linux.seccomp.rules import Argument, Refusal, Test
+from sandboxing.backends.linux.seccomp.rules import Argument, Comparison, Refusal
 from sandboxing.errors import SandboxUnavailable
 
 
@@ -50,8 +50,8 @@ def _known_calls(pyseccomp: ModuleType, calls: Iterable[str]) -> Iterator[str]:
 
 def _condition(pyseccomp: ModuleType, argument: Argument) -> object:
     # the kernel truncates these arguments to 32 bits, so the high half must not decide
-    match argument.test:
-        case Test.GREATER:
+    match argument.comparison:
+        case Comparison.GREATER:
             return pyseccomp.Arg(argument.index, pyseccomp.GT, argument.value)
-        case Test.EQUAL | Test.MASKED_EQUAL:
+        case Comparison.EQUAL | Comparison.MASKED_EQUAL:
             return pyseccomp.Arg(argument.index, pyseccomp.MASKED_EQ, argument.mask, argument.value)

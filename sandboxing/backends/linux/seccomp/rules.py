@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 
 
-class Test(StrEnum):
+class Comparison(StrEnum):
     """How an argument is compared."""
 
     EQUAL = "=="
@@ -26,13 +26,13 @@ class Argument:
 
     Attributes:
         index: argument number from 0.
-        test: the comparison.
+        comparison: how it is compared.
         value: what is compared with; only its low 32 bits matter here.
         mask: bits that count, for MASKED_EQUAL.
     """
 
     index: int
-    test: Test
+    comparison: Comparison
     value: int
     mask: int = 0xFFFFFFFF
 
@@ -161,7 +161,7 @@ KERNEL_SURFACE: Final[tuple[Refusal, ...]] = (
             (call,),
             errno.EPERM,
             "a nested user namespace brings back the whole mount and network surface",
-            (Argument(index=0, test=Test.MASKED_EQUAL, value=flag, mask=flag),),
+            (Argument(index=0, comparison=Comparison.MASKED_EQUAL, value=flag, mask=flag),),
         )
         for call in ("clone", "unshare")
         for flag in _NAMESPACE_FLAGS
@@ -172,13 +172,13 @@ KERNEL_SURFACE: Final[tuple[Refusal, ...]] = (
         ("ioctl",),
         errno.EPERM,
         "pushes characters into a terminal's input, which the shell outside would run",
-        (Argument(index=1, test=Test.EQUAL, value=_TIOCSTI),),
+        (Argument(index=1, comparison=Comparison.EQUAL, value=_TIOCSTI),),
     ),
     Refusal(
         ("ioctl",),
         errno.EPERM,
         "pastes into a virtual console's input",
-        (Argument(index=1, test=Test.EQUAL, value=_TIOCLINUX),),
+        (Argument(index=1, comparison=Comparison.EQUAL, value=_TIOCLINUX),),
     ),
 )
 
@@ -209,7 +209,7 @@ SET_ID_BITS: Final[tuple[Refusal, ...]] = (
             (call,),
             errno.EPERM,
             _NEW_IDENTITY,
-            (Argument(index=index, test=Test.MASKED_EQUAL, value=bit, mask=bit),),
+            (Argument(index=index, comparison=Comparison.MASKED_EQUAL, value=bit, mask=bit),),
         )
         for call, index in _MODE_ARGUMENT.items()
         for bit in (_S_ISUID, _S_ISGID)
@@ -220,8 +220,8 @@ SET_ID_BITS: Final[tuple[Refusal, ...]] = (
             errno.EPERM,
             _NEW_IDENTITY,
             (
-                Argument(index=flags, test=Test.MASKED_EQUAL, value=creating, mask=creating),
-                Argument(index=mode, test=Test.MASKED_EQUAL, value=bit, mask=bit),
+                Argument(index=flags, comparison=Comparison.MASKED_EQUAL, value=creating, mask=creating),
+                Argument(index=mode, comparison=Comparison.MASKED_EQUAL, value=bit, mask=bit),
             ),
         )
         for call, (flags, mode) in _FLAGS_AND_MODE.items()
@@ -240,7 +240,7 @@ LAUNCHER: Final[tuple[Refusal, ...]] = (
         ("prlimit64",),
         errno.EPERM,
         "pid 1 reports the command's end, and a limit could keep it from doing so",
-        (Argument(index=0, test=Test.EQUAL, value=1),),
+        (Argument(index=0, comparison=Comparison.EQUAL, value=1),),
     ),
 )
 
@@ -250,7 +250,7 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
             ("socket", "socketpair"),
             errno.EAFNOSUPPORT,
             "an address family that no ordinary program needs",
-            (Argument(index=0, test=Test.EQUAL, value=family),),
+            (Argument(index=0, comparison=Comparison.EQUAL, value=family),),
         )
         for family in (0, *_REFUSED_BETWEEN)
     ),
@@ -258,15 +258,15 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
         ("socket", "socketpair"),
         errno.EAFNOSUPPORT,
         "netlink, packet, AF_ALG, vsock and every later family",
-        (Argument(index=0, test=Test.GREATER, value=_AF_INET6),),
+        (Argument(index=0, comparison=Comparison.GREATER, value=_AF_INET6),),
     ),
     Refusal(
         ("socket", "socketpair"),
         errno.EPERM,
         "a datagram socket, paired or not, can send to any host socket whose path is visible",
         (
-            Argument(index=0, test=Test.EQUAL, value=_AF_UNIX),
-            Argument(index=1, test=Test.MASKED_EQUAL, value=_SOCK_DGRAM, mask=_SOCK_TYPE_MASK),
+            Argument(index=0, comparison=Comparison.EQUAL, value=_AF_UNIX),
+            Argument(index=1, comparison=Comparison.MASKED_EQUAL, value=_SOCK_DGRAM, mask=_SOCK_TYPE_MASK),
         ),
     ),
     *(
@@ -275,8 +275,8 @@ SOCKETS: Final[tuple[Refusal, ...]] = (
             errno.EPERM,
             "raw packets; for AF_UNIX the kernel takes SOCK_RAW for a datagram socket",
             (
-                Argument(index=0, test=Test.EQUAL, value=family),
-                Argument(index=1, test=Test.MASKED_EQUAL, value=kind, mask=_SOCK_TYPE_MASK),
+                Argument(index=0, comparison=Comparison.EQUAL, value=family),
+                Argument(index=1, comparison=Comparison.MASKED_EQUAL, value=kind, mask=_SOCK_TYPE_MASK),
             ),
         )
         for family in (_AF_UNIX, _AF_INET, _AF_INET6)
@@ -289,7 +289,7 @@ NO_INTERNET: Final[tuple[Refusal, ...]] = tuple(
         ("socket",),
         errno.EPERM,
         "the reference answers so when the network is restricted, on loopback too",
-        (Argument(index=0, test=Test.EQUAL, value=family),),
+        (Argument(index=0, comparison=Comparison.EQUAL, value=family),),
     )
     for family in (_AF_INET, _AF_INET6)
 )
