@@ -147,13 +147,13 @@ class SandboxHost:
         Raises:
             StartFailure: it could not be started; nothing is left behind.
         """
-        spec, source = await self._place(request)
         try:
+            spec, source = await self._place(request)
             return await _start(source, spec, request, search_path=self.variables.get("PATH"))
         except LaunchFailed as error:
             raise _spawn_failure(error.errno) from error
         except OSError as error:
-            raise await self._source_failure(source, error) from error
+            raise _spawn_failure(error.errno or errno.EIO) from error
         except SetupFailed as error:
             raise await self._unavailable(error) from error
 
@@ -173,7 +173,7 @@ class SandboxHost:
             finally:
                 pod.close()
         except OSError as error:
-            raise await self._source_failure(confining.source, error) from error
+            raise _spawn_failure(error.errno or errno.EIO) from error
         except SetupFailed as error:
             raise await self._unavailable(error) from error
         if answer is None:
@@ -221,16 +221,6 @@ class SandboxHost:
             if self._confining is None:
                 self._confining = _Confining.create(self.variables)
         return self._confining
-
-    async def _source_failure(self, source: PodSource, error: OSError) -> StartFailure:
-        if isinstance(error, ConnectionError):
-            # This spawner has died, and its pods with it; the next start brings up another.
-            if self._unconfined is source:
-                self._unconfined = None
-            if self._confining is not None and self._confining.source is source:
-                self._confining = None
-            await asyncio.to_thread(source.close)
-        return _spawn_failure(error.errno or errno.EIO)
 
     async def _unavailable(self, error: SetupFailed) -> StartFailure:
         confining = self._confining

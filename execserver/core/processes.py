@@ -133,11 +133,6 @@ class ProcessRecord:
         """A stream is at its end; no output of it follows."""
         self._open_streams = self._open_streams - {stream}
 
-    @property
-    def has_open_streams(self) -> bool:
-        """Whether output may still come."""
-        return bool(self._open_streams)
-
     def close_if_over(self, *, now: float) -> Closed | None:
         """Number the close once the process has exited and every stream has ended; None until then."""
         if self.phase is not Phase.EXITED or self._open_streams:

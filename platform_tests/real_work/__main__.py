@@ -6,11 +6,14 @@ the continuous integration, as root and as an ordinary user.
 
 from __future__ import annotations
 
+import sys
+
+assert sys.platform != "win32"
+
 import argparse
 import os
 import shutil
 import subprocess
-import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -50,13 +53,15 @@ def options_of(arguments: Sequence[str]) -> Options:
         choices=[project.name for project in PROJECTS],
         help="this project",
     )
-    parser.add_argument("--work", help="work directory, not below /tmp; by default a new one in /var/tmp")
+    parser.add_argument("--work", help="new work directory, not below /tmp; by default one in /var/tmp")
     parser.add_argument("--keep", action="store_true", help="leave the work directory")
     parser.add_argument("--as-uid", type=int, help="as root: do everything but the downloads as this user")
     parser.add_argument("--prepared", action="store_true", help=argparse.SUPPRESS)
     given = parser.parse_args(arguments)
     if given.work is not None and os.path.commonpath(("/tmp", os.path.realpath(given.work))) == "/tmp":
         parser.error("--work: /tmp is private in the sandbox, which would hide the virtual environments")
+    if given.work is not None and not given.prepared and os.path.isdir(given.work) and os.listdir(given.work):
+        parser.error("--work: the directory is not empty, and it would be removed in the end")
     if given.as_uid is not None and os.geteuid() != 0:
         parser.error("--as-uid: only root can become somebody else")
     return Options(

@@ -28,7 +28,7 @@ _REFUSALS: Final = (
 )
 _NETWORK: Final = re.compile(
     r"network is unreachable|could not resolve host|temporary failure in name resolution"
-    r"|name or service not known|getaddrinfo|failed to lookup address|ENETUNREACH|EAI_AGAIN",
+    r"|name or service not known|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|failed to lookup address|\bENETUNREACH\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|\u2018([^\u2019]+)\u2019")

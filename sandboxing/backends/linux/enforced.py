@@ -30,7 +30,8 @@ LATE_GLOBS: Final = Caveat(
 )
 ROOT_CALLER: Final = Caveat(
     "uid-0",
-    "the command keeps uid 0 without any capability: it writes as the caller only what root owns",
+    "the command keeps uid 0 without any capability: it writes only what root owns, and chown, which tar and "
+    "package installers use as root, is refused",
 )
 NO_SUPERVISOR: Final = Caveat(
     "missing-names",
