@@ -12,7 +12,8 @@ import errno
 import os
 from typing import Final
 
-from sandboxing.backends.linux.syscalls.libc import find_library
+from sandboxing.backends.linux.seccomp.compiler import LIBRARY
+from sandboxing.backends.linux.syscalls.libc import can_load
 from sandboxing.contract.capabilities import Capabilities, Feature, Need
 from sandboxing.errors import SandboxUnavailable, SetupFailed
 
@@ -108,12 +109,12 @@ def _blocking_sysctl() -> tuple[str, str, str] | None:
 
 
 def _seccomp() -> Feature:
-    library = find_library("seccomp")
+    available = can_load(LIBRARY)
     return Feature(
         name="seccomp",
         need=Need.REQUIRED,
-        available=library is not None,
-        detail=library or "the library libseccomp is not installed",
+        available=available,
+        detail=LIBRARY if available else "the library libseccomp is not installed",
         cure="install libseccomp (libseccomp2 on Debian and Ubuntu)",
     )
 

@@ -11,9 +11,14 @@ assert sys.platform == "linux"
 import tempfile
 from collections.abc import Iterable, Iterator
 from types import ModuleType
+from typing import Final
 
 from sandboxing.backends.linux.seccomp.rules import Argument, Comparison, Refusal
-from sandboxing.errors import SandboxUnavailable
+from sandboxing.backends.linux.syscalls.libc import can_load
+from sandboxing.errors import SandboxUnavailable, SetupFailed
+
+LIBRARY: Final = "libseccomp.so.2"
+"""The file name of libseccomp's only ABI so far."""
 
 
 def compile_filter(refusals: Iterable[Refusal]) -> bytes:
@@ -25,6 +30,9 @@ def compile_filter(refusals: Iterable[Refusal]) -> bytes:
     try:
         import pyseccomp  # noqa: PLC0415 - it looks for the C library when imported
     except (ImportError, RuntimeError, OSError) as error:
+        if can_load(LIBRARY):
+            # the binding looks for the library with other programs, which need processes and memory
+            raise SetupFailed(f"cannot load `{LIBRARY}`: {error}", step="seccomp-compile") from error
         raise SandboxUnavailable(
             "cannot compile `seccomp filter`: libseccomp is not installed",
             hint="install the system library libseccomp (libseccomp2 on Debian and Ubuntu)",

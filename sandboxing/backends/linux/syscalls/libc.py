@@ -8,7 +8,6 @@ import sys
 assert sys.platform == "linux"
 
 import ctypes
-import ctypes.util
 import functools
 import os
 from typing import Any
@@ -30,9 +29,13 @@ def load() -> Any:  # noqa: ANN401 - a ctypes library has no better type
     return library
 
 
-def find_library(name: str) -> str | None:
-    """The file name of a system library, or None when it is not installed."""
-    return ctypes.util.find_library(name)
+def can_load(library: str) -> bool:
+    """Whether the loader finds a shared library of that name; it is not searched with other programs."""
+    try:
+        ctypes.CDLL(library)
+    except OSError:
+        return False
+    return True
 
 
 def check(result: int, operation: str) -> int:
