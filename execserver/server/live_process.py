@@ -67,7 +67,7 @@ class LiveProcess:
 
     def begin(self) -> None:
         """Start publishing; not before the answer to the start is on its way. Safe to call again."""
-        if self._task is None:
+        if self._task is None and not self._is_released:
             self._task = asyncio.create_task(self._run(), name=f"process {self.record.process_id}")
 
     def interrupt(self) -> None:
@@ -84,6 +84,8 @@ class LiveProcess:
         if self._task is not None:
             self._task.cancel()
             await asyncio.wait({self._task})
+            # Its traceback leads back here, and all output with it would wait for the garbage collector.
+            self._task = None
         # A task that is cancelled before its first step never reaches its own clean-up.
         await self._release()
 

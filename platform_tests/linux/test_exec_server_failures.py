@@ -1,4 +1,4 @@
-"""What cannot be started or done is refused in the words of the protocol, confined or not, and nothing leaks."""
+"""What cannot be started or done is refused in the words of the protocol, confined or not."""
 
 import sys
 
@@ -6,7 +6,6 @@ assert sys.platform == "linux"
 
 import asyncio
 import os
-import resource
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ from platform_tests.support.ground import Ground
 from platform_tests.support.wire import connected, running_server, sandbox, start_request, until_closed
 
 _FEW_DESCRIPTORS = 40
+_LIMITED = ("/bin/sh", "-c", f'ulimit -n {_FEW_DESCRIPTORS}; exec "$@"', "sh")
 
 
 @pytest.mark.parametrize("sandboxed", [False, True], ids=["bare", "confined"])
@@ -74,9 +74,8 @@ def test_what_is_missing_where_nothing_may_be_written_is_missing_and_not_refused
 
 def test_a_server_out_of_descriptors_refuses_starts_and_recovers(ground: Ground) -> None:
     async def ask() -> None:
-        with running_server(ground) as server:
+        with running_server(ground, through=_LIMITED) as server:
             async with connected(server) as client:
-                resource.prlimit(server.pid, resource.RLIMIT_NOFILE, (_FEW_DESCRIPTORS, _FEW_DESCRIPTORS))
                 started, refused = [], 0
                 for number in range(_FEW_DESCRIPTORS):
                     request = start_request(ground, str(number), "sleep", "60", sandboxed=bool(number % 2))

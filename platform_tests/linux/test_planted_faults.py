@@ -116,7 +116,6 @@ FAULTS = (
     ),
     Fault("no-writable-workspace", writing.WORKSPACE, without(steps.Bind, path="/ws"), "create", "EROFS"),
     Fault("writable-root", writing.OUTSIDE, with_writable_root, "chmod", "ok"),
-    Fault("no-devices-of-its-own", places.DEVICES, without(steps.PrivateDevices), "shared-memory", "EROFS"),
     Fault(
         "no-filter",
         system_calls.SOCKETS,
@@ -153,6 +152,11 @@ def test_the_hosts_network_is_noticed(ground: Ground) -> None:
         return without(steps.LoopbackUp)(outside_of(Namespace.NETWORK)(plan))
 
     assert play_altered(STATUS, ground, alter)["interfaces"] != ["lo"]
+
+
+def test_without_devices_of_its_own_no_command_starts(ground: Ground) -> None:
+    with pytest.raises(SetupFailed):
+        play_altered(places.DEVICES, ground, without(steps.PrivateDevices))
 
 
 def test_in_the_hosts_pid_namespace_nothing_comes_to_stand(ground: Ground) -> None:

@@ -140,6 +140,28 @@ GLOB: Final = Scenario(
     },
 )
 
+GLOB_HELD: Final = Scenario(
+    name="denied-by-glob-and-held",
+    victim="secrets",
+    policy={
+        "extends": "workspace-write",
+        "profile": {
+            "type": "managed",
+            "file_system": {
+                "type": "restricted",
+                "entries": [
+                    {"path": {"type": "glob_pattern", "pattern": f":workspace_roots/**/{name}"}, "access": "deny"}
+                    for name in ("secret*", "vault")
+                ],
+            },
+        },
+    },
+    arguments={"top": "{ground}/ws/conf", "second": "secret-two"},
+    files=_files("ws/conf"),
+    links=_links("ws/conf"),
+    verdicts=IN_WORKSPACE.verdicts,
+)
+
 REOPENED: Final = Scenario(
     name="denied-and-opened-again-below",
     victim="reading",
@@ -207,4 +229,4 @@ HOME_SECRETS: Final = Scenario(
     },
 )
 
-SCENARIOS: Final = (IN_WORKSPACE, OUTSIDE, GLOB, REOPENED, SEALED, HOME_SECRETS)
+SCENARIOS: Final = (IN_WORKSPACE, OUTSIDE, GLOB, GLOB_HELD, REOPENED, SEALED, HOME_SECRETS)

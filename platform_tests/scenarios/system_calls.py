@@ -47,11 +47,13 @@ SOCKETS: Final = Scenario(
         "alg": Verdict("EAFNOSUPPORT", "EAFNOSUPPORT"),
         "packet": Verdict("EAFNOSUPPORT", outside_ordinary="EPERM"),
         "raw": Verdict("EPERM", "EPROTONOSUPPORT"),
+        # one of a pair can send to any path as well as a socket of its own
         **all_of(
-            "unix-datagram unix-datagram-flags unix-datagram-high-bits unix-datagram-high-type",
+            "unix-datagram unix-datagram-flags unix-datagram-high-bits unix-datagram-high-type "
+            "unix-datagram-pair unix-datagram-pair-high-bits",
             Verdict("EPERM"),
         ),
-        **all_of("unix-stream unix-seqpacket unix-datagram-pair unix-stream-pair", WORKS),
+        **all_of("unix-stream unix-seqpacket unix-stream-pair", WORKS),
         **all_of("inet-stream inet-datagram inet6-stream", WORKS),
         # the kernel would look at the low half alone; nobody sets the high one but to slip through
         "inet-high-bits": Verdict("EAFNOSUPPORT"),
@@ -89,4 +91,19 @@ FOREIGN: Final = Scenario(
     },
 )
 
-SCENARIOS: Final = (CALLS, SOCKETS, WIRE_SOCKETS, *((FOREIGN,) if os.uname().machine == "x86_64" else ()))
+SET_ID: Final = Scenario(
+    name="set-user-id-bits",
+    victim="kernel",
+    arguments={"group": "set-id", "folder": "{ground}/ws"},
+    files={"ws/file": ""},
+    verdicts={
+        **all_of("chmod-setuid chmod-setgid fchmod-setuid fchmodat-setuid", Verdict("EPERM")),
+        **all_of("open-setuid openat-setgid creat-setuid unnamed-setuid mknod-setuid", Verdict("EPERM")),
+        "chmod-high-bits": Verdict("EPERM"),
+        # its mode lies in memory, where a filter cannot look
+        "openat2": Verdict("ENOSYS", "EINVAL"),
+        **all_of("chmod-ordinary chmod-sticky open-ordinary", WORKS),
+    },
+)
+
+SCENARIOS: Final = (CALLS, SOCKETS, WIRE_SOCKETS, SET_ID, *((FOREIGN,) if os.uname().machine == "x86_64" else ()))

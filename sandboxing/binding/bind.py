@@ -74,7 +74,6 @@ class PolicyExtras:
         protect: names and presets that stay read-only below writable rules.
         protect_rules: the origin of each of them; empty for the built-in names.
         tmp: which directory is `/tmp` inside.
-        tmpdirs: what `tmpdir` stands for; None is the launcher's TMPDIR.
         environment: how the environment is made.
         limits: resource limits.
         degrade: rule classes that may be held less strictly.
@@ -86,7 +85,6 @@ class PolicyExtras:
     protect: tuple[str, ...] = DEFAULT_PROTECT
     protect_rules: tuple[RuleId, ...] = ()
     tmp: TmpPlacement = TmpPlacement.HOST
-    tmpdirs: tuple[str, ...] | None = None
     environment: EnvironmentRules = field(default_factory=EnvironmentRules)
     limits: Limits = field(default_factory=Limits)
     degrade: frozenset[str] = frozenset()
@@ -146,8 +144,7 @@ def bind_profile(
         protected_names=tuple(protection.names),
         protected_rules=tuple(protection.names.values()),
     )
-    tmpdirs = extras.tmpdirs if extras.tmpdirs is not None else _present(facts.tmpdir)
-    scope = Scope(facts=facts, cwd=cwd, workspace_roots=roots, tmpdirs=tmpdirs)
+    scope = Scope(facts=facts, cwd=cwd, workspace_roots=roots, tmpdirs=_present(facts.tmpdir))
     drafts = draft_entries(entries, scope, tier=Tier.ORDINARY, tmp=extras.tmp)
     drafts += draft_entries(extras.sealed, scope, tier=Tier.SEALED, tmp=extras.tmp)
     policy = _settled(policy, drafts, view, max_depth=_scan_depth(profile))
@@ -201,7 +198,7 @@ def bind_context(
 
     Args:
         context: the wire object.
-        facts: the facts of this machine; the context's home and temporary directories win over its own.
+        facts: the facts of this machine; the context's home wins over its own.
         view: its file system.
         command_cwd: the cwd of `process/start`, absolute and native, or None for a file request.
 
@@ -220,7 +217,6 @@ def bind_context(
         cwd = facts.cwd
     if context.user_home_dir is not None:
         facts = replace(facts, home=_from_wire(context.user_home_dir, facts))
-    temporary = context.temporary_directories
     pointer = "/permissions/file_system/entries"
     try:
         return bind_profile(
@@ -233,7 +229,6 @@ def bind_context(
             workspace_roots=tuple(_from_wire(root, facts) for root in context.effective_workspace_roots),
             extras=PolicyExtras(
                 network_rule=RuleId(source=WIRE, pointer="/permissions/network"),
-                tmpdirs=None if temporary is None else tuple(_from_wire(uri, facts) for uri in temporary),
             ),
         )
     except ForeignPathError as refusal:

@@ -7,6 +7,7 @@ knows them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import Enum
 from typing import Final, Protocol
 
 from sandboxing.binding.bound import BoundPolicy
@@ -40,6 +41,18 @@ class Bounds:
             timeout_s=min(times, default=None),
             output_bytes=None if limits.output_mb is None else limits.output_mb * _MIB,
         )
+
+
+class Keyboard(Enum):
+    """What a command gets of the caller's keyboard when its output does not go to a terminal.
+
+    A command whose output does has a terminal of its own, keyboard included.
+    """
+
+    NONE = "none"
+    """Nothing: the keyboard is left to whoever reads the output, such as a pager."""
+    RELAYED = "relayed"
+    """The lines that are typed, through a pipe."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +105,9 @@ class ConfiningHost(Planner, Protocol):
     def explain_failure(self, failure: SetupFailed) -> SandboxUnavailable | SetupFailed:
         """The error to show for a setup step that this host refused."""
 
-    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
+    def run_in_foreground(
+        self, spec: LaunchSpec, command: Command, *, bounds: Bounds, keyboard: Keyboard = Keyboard.NONE
+    ) -> Finished:
         """Run with this process's own streams; only for a process without threads.
 
         Raises:

@@ -9,7 +9,6 @@ assert sys.platform == "linux"
 
 import os
 import selectors
-from collections.abc import Callable
 from dataclasses import dataclass
 
 from sandboxing.backends.linux.backend import LinuxBackend
@@ -19,8 +18,8 @@ from sandboxing.contract.capabilities import Capabilities
 from sandboxing.contract.launch import Command, LaunchSpec
 from sandboxing.errors import SandboxUnavailable, SetupFailed
 from sandboxing.run.foreground.drive import drive
-from sandboxing.run.host import Bounds, Captured, Finished
-from sandboxing.run.session import Observer, Output, Session, Wiring
+from sandboxing.run.host import Bounds, Captured, Finished, Keyboard
+from sandboxing.run.session import READ_BYTES, Session, Wiring
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,11 +44,13 @@ class LinuxHost:
         """The error to show for a setup step that the kernel refused."""
         return self.backend.explain_failure(failure)
 
-    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
+    def run_in_foreground(
+        self, spec: LaunchSpec, command: Command, *, bounds: Bounds, keyboard: Keyboard = Keyboard.NONE
+    ) -> Finished:
         """Run with this process's own streams; this process is its own spawner."""
         source = self.backend.in_process_spawner()
         try:
-            return drive(source, spec, command, bounds=bounds)
+            return drive(source, spec, command, bounds=bounds, keyboard=keyboard)
         finally:
             source.close()
 
@@ -58,12 +59,10 @@ class LinuxHost:
     ) -> Captured:
         """Run with input given and output kept; works in a process with threads."""
         source = self.backend.spawner_process()
-        outputs = (_Kept(limit=keep), _Kept(limit=keep))
         try:
-            session = Session(source=source, bounds=bounds)
-            feeder, wiring = _wire(session, stdin, outputs)
-            session.observer = feeder
-            end = session.run(spec, command, wiring)
+            session = Session(pod=source.open_pod(spec), bounds=bounds)
+            wiring, outputs = _wire(session, stdin, keep)
+            end = session.run(command, wiring)
         finally:
             source.close()
         return Captured(
@@ -77,34 +76,87 @@ class LinuxHost:
 class _Kept:
     """Output that is kept up to a limit; what is over it is read and dropped, so that nobody blocks."""
 
-    def __init__(self, *, limit: int) -> None:
-        self.limit = limit
+    def __init__(self, session: Session, descriptor: int, *, limit: int) -> None:
+        self._session = session
+        self._descriptor = descriptor
+        self._limit = limit
+        self._open = True
         self.data = bytearray()
         self.cut = False
 
-    def add(self, data: bytes) -> None:
-        """Keep as much as fits."""
-        room = self.limit - len(self.data)
+    @property
+    def done(self) -> bool:
+        """Whether the last byte has been read."""
+        return not self._open
+
+    def begin(self) -> None:
+        """Read as it comes."""
+        # the command has the other end, and might take away what made this one ready
+        os.set_blocking(self._descriptor, False)
+        self._session.selector.register(self._descriptor, selectors.EVENT_READ, self._take)
+
+    def conclude(self) -> None:
+        """Take what is there, up to the limit, and no more."""
+        while self._open and len(self.data) < self._limit and self._take():
+            pass
+        self.close()
+
+    def close(self) -> None:
+        """Read no more."""
+        if self._open:
+            self._open = False
+            if self._descriptor in self._session.selector.get_map():
+                self._session.selector.unregister(self._descriptor)
+            os.close(self._descriptor)
+
+    def _take(self) -> bool:
+        """Read once; returns whether something came."""
+        try:
+            data = os.read(self._descriptor, READ_BYTES)
+        except BlockingIOError:
+            return False
+        if not data:
+            self.close()
+            return False
+        self._session.count(len(data))
+        room = self._limit - len(self.data)
         self.data.extend(data[:room])
         self.cut = self.cut or len(data) > room
+        return True
 
 
-class _Feeder(Observer):
-    """Writes the input as the command reads it."""
+class _Given:
+    """Input that is written as the command reads it."""
 
     def __init__(self, session: Session, descriptor: int, data: bytes) -> None:
         self._session = session
         self._descriptor = descriptor
         self._rest = memoryview(data)
+        self._open = True
 
-    def started(self, terminal: int | None) -> None:
-        """Begin to feed."""
-        del terminal
+    @property
+    def done(self) -> bool:
+        """Whether all of it has been written, or nobody reads it any more."""
+        return not self._open
+
+    def begin(self) -> None:
+        """Write as there is room."""
         os.set_blocking(self._descriptor, False)
-        feed: Callable[[], None] = self._feed
-        self._session.selector.register(self._descriptor, selectors.EVENT_WRITE, feed)
+        self._session.selector.register(self._descriptor, selectors.EVENT_WRITE, self._write)
 
-    def _feed(self) -> None:
+    def conclude(self) -> None:
+        """Write no more."""
+        self.close()
+
+    def close(self) -> None:
+        """Write no more."""
+        if self._open:
+            self._open = False
+            if self._descriptor in self._session.selector.get_map():
+                self._session.selector.unregister(self._descriptor)
+            os.close(self._descriptor)
+
+    def _write(self) -> None:
         try:
             self._rest = self._rest[os.write(self._descriptor, self._rest) :]
         except BlockingIOError:
@@ -112,16 +164,12 @@ class _Feeder(Observer):
         except OSError:
             self._rest = self._rest[:0]
         if not self._rest:
-            self._session.selector.unregister(self._descriptor)
-            os.close(self._descriptor)
+            self.close()
 
 
-def _wire(session: Session, stdin: bytes, outputs: tuple[_Kept, _Kept]) -> tuple[_Feeder, Wiring]:
-    input_read, input_write = os.pipe2(os.O_CLOEXEC)
-    lend = [input_read]
-    watched: list[Output] = []
-    for output in outputs:
-        read_end, write_end = os.pipe2(os.O_CLOEXEC)
-        lend.append(write_end)
-        watched.append(Output(descriptor=read_end, sink=output.add))
-    return _Feeder(session, input_write, stdin), Wiring(stdio=tuple(lend), outputs=watched, lend=tuple(lend))
+def _wire(session: Session, stdin: bytes, keep: int) -> tuple[Wiring, tuple[_Kept, _Kept]]:
+    (input_read, input_write), *pipes = (os.pipe2(os.O_CLOEXEC) for _ in range(3))
+    stdout, stderr = (_Kept(session, read_end, limit=keep) for read_end, _ in pipes)
+    lend = (input_read, *(write_end for _, write_end in pipes))
+    given = _Given(session, input_write, stdin)
+    return Wiring(stdio=lend, outputs=(stdout, stderr), inputs=(given,), lend=lend), (stdout, stderr)

@@ -14,6 +14,7 @@ import selectors
 import signal
 import time
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
@@ -27,7 +28,7 @@ READ_BYTES: Final = 65536
 """The size of a pipe's buffer, pipe(7)."""
 
 GRACE_S: Final = 1.0
-"""How long a killed pod may take to end, and how long output may come from outside after the command's end."""
+"""How long a killed pod may take to end, and output may still come from outside after the command's end."""
 
 
 class Traffic(Protocol):
@@ -275,8 +276,6 @@ class Session:
             poller = select.poll()
             poller.register(self._pidfd, select.POLLIN)
             poller.poll(GRACE_S * 1000)
-        try:
+        with suppress(ProcessLookupError):
             signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-        except ProcessLookupError:
-            pass
         os.close(self._pidfd)

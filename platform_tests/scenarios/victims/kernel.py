@@ -31,13 +31,13 @@ _NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
         "getpid": 39, "socket": 41, "socketpair": 53, "clone": 56, "ioctl": 16, "mount": 165, "umount2": 166,
         "pivot_root": 155, "add_key": 248, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321,
         "userfaultfd": 323, "perf_event_open": 298, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
-        "clone3": 435, "mount_setattr": 442, "init_module": 175, "kexec_load": 246, "ptrace": 101,
+        "clone3": 435, "mount_setattr": 442, "openat": 257, "fchmodat": 268, "openat2": 437, "ptrace": 101,
     },
     "aarch64": {
         "getpid": 172, "socket": 198, "socketpair": 199, "clone": 220, "ioctl": 29, "mount": 40, "umount2": 39,
         "pivot_root": 41, "add_key": 217, "keyctl": 219, "unshare": 97, "setns": 268, "bpf": 280,
         "userfaultfd": 282, "perf_event_open": 241, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
-        "clone3": 435, "mount_setattr": 442, "init_module": 105, "kexec_load": 104, "ptrace": 117,
+        "clone3": 435, "mount_setattr": 442, "openat": 56, "fchmodat": 53, "openat2": 437, "ptrace": 117,
     },
 }  # fmt: skip
 
@@ -187,6 +187,7 @@ def _sockets() -> dict[str, Operation]:
         "unix-stream": _socket(unix, stream),
         "unix-seqpacket": _socket(unix, socket.SOCK_SEQPACKET),
         "unix-datagram-pair": _pair(unix, datagram),
+        "unix-datagram-pair-high-bits": _pair(unix | _HIGH_BITS, datagram),
         "unix-stream-pair": _pair(unix, stream),
         "inet-stream": _socket(inet, stream),
         "inet-datagram": _socket(inet, datagram),
@@ -195,13 +196,63 @@ def _sockets() -> dict[str, Operation]:
     }
 
 
+def _set_id(folder: str) -> dict[str, Operation]:
+    setuid, setgid = 0o4755, 0o2755
+    file, creating = os.path.join(folder, "file"), os.O_CREAT | os.O_WRONLY
+
+    def path(name: str) -> "ctypes.Array[ctypes.c_char]":
+        return ctypes.create_string_buffer(os.fsencode(os.path.join(folder, name)))
+
+    def opening(name: str, number: str, *arguments: int) -> Operation:
+        def make() -> None:
+            text = path(name)
+            os.close(call(number, cwd, ctypes.addressof(text), *arguments))
+
+        return make
+
+    def changing(name: str, mode: int) -> Operation:
+        def make() -> None:
+            text = path(name)
+            call("fchmodat", cwd, ctypes.addressof(text), mode)
+
+        return make
+
+    cwd = (1 << 64) - 100  # AT_FDCWD
+    return {
+        "chmod-ordinary": lambda: os.chmod(file, 0o755),
+        "chmod-sticky": lambda: os.chmod(file, 0o1755),
+        "open-ordinary": lambda: os.close(os.open(os.path.join(folder, "plain"), creating, 0o755)),
+        "chmod-setuid": lambda: os.chmod(file, setuid),
+        "chmod-setgid": lambda: os.chmod(file, setgid),
+        "chmod-high-bits": changing("file", setuid | _HIGH_BITS),
+        "fchmod-setuid": lambda: _fchmod(file, setuid),
+        "fchmodat-setuid": changing("file", setuid),
+        "open-setuid": lambda: os.close(os.open(os.path.join(folder, "a"), creating, setuid)),
+        "openat-setgid": opening("b", "openat", creating, setgid),
+        "creat-setuid": opening("c", "openat", creating | os.O_TRUNC, setuid),
+        "unnamed-setuid": opening(".", "openat", os.O_TMPFILE | os.O_WRONLY, setuid),
+        "mknod-setuid": lambda: os.mknod(os.path.join(folder, "d"), 0o100000 | setuid),
+        "openat2": opening("file", "openat2", _BAD_ADDRESS, 0),
+    }
+
+
+def _fchmod(path: str, mode: int) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fchmod(descriptor, mode)
+    finally:
+        os.close(descriptor)
+
+
 def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
-    """What `group` names: `calls`, `sockets`, or `foreign` numbers of this machine's other system-call tables."""
+    """What `group` names: `calls`, `sockets`, `set-id`, or `foreign` numbers of other system-call tables."""
     match where["group"]:
         case "calls":
             return _ordinary()
         case "sockets":
             return _sockets()
+        case "set-id":
+            return _set_id(where["folder"])
         case _:
             return {"x32": in_child(_x32_getpid), "int80": in_child(_int80_getpid)}
 

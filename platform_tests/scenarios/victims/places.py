@@ -58,11 +58,15 @@ def _tmp(where: Mapping[str, str]) -> Mapping[str, Operation]:
 
 
 def _dev(where: Mapping[str, str]) -> Mapping[str, Operation]:
+    times = os.stat("/dev/null")
     return {
         "null-read": _open("/dev/null"),
         "null-write": lambda: _write("/dev/null"),
         "zero": _open("/dev/zero"),
         "urandom": _open("/dev/urandom"),
+        "null-mode": lambda: os.chmod("/dev/null", 0o666),
+        "null-times": lambda: os.utime("/dev/null", (times.st_atime, times.st_mtime)),
+        "input-mode": lambda: os.fchmod(0, 0o666),
         "full": lambda: _write("/dev/full"),
         "standard-streams": lambda: done(os.stat("/dev/stdout")),
         "shared-memory": lambda: _create_and_remove("/dev/shm/sandboxctl-victim"),

@@ -13,6 +13,7 @@ import selectors
 import signal
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from types import FrameType
 from typing import Any, Final, TypeAlias
 
@@ -59,7 +60,7 @@ def forwarding(session: Session) -> Reactions:
             session.signal(number)
 
     return {
-        **{number: lambda number=number: request(number) for number in _ENDING},
+        **{number: partial(request, number) for number in _ENDING},
         signal.SIGUSR1: lambda: session.signal(signal.SIGUSR1),
         signal.SIGUSR2: lambda: session.signal(signal.SIGUSR2),
     }
@@ -81,9 +82,9 @@ def stop_together(session: Session, stop: Callable[[], None]) -> None:
     session.go_on()
 
 
-def stop_alone(session: Session) -> None:
-    """Stop this process and the pod; the others of our process group have been told by the terminal."""
-    stop_together(session, lambda: os.kill(os.getpid(), signal.SIGTSTP))
+def stopping_alone(session: Session) -> Callable[[], None]:
+    """Stops this process and the pod; the others of our process group are told by the terminal itself."""
+    return lambda: stop_together(session, lambda: os.kill(os.getpid(), signal.SIGTSTP))
 
 
 @contextmanager

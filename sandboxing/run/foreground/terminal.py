@@ -10,22 +10,25 @@ assert sys.platform == "linux"
 
 import fcntl
 import os
+import select
 import selectors
 import signal
 import struct
 import termios
 import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any, Final
 
 from sandboxing.contract.launch import TerminalSize
-from sandboxing.run.foreground.wiring import STDOUT, Tail, write_all
-from sandboxing.run.session import READ_BYTES, Observer, Output, Session
+from sandboxing.run.foreground import signals
+from sandboxing.run.foreground.endpoints import Source, Target, source_of, source_of_our_own, target_of
+from sandboxing.run.foreground.transfer import Broken, Transfer
+from sandboxing.run.foreground.wiring import STDOUT, Tail
+from sandboxing.run.session import Observer, Session
 
 _SIZE: Final = struct.Struct("HHHH")
-_PENDING_LIMIT: Final = 65536
-"""Keys typed ahead of a command that does not read; beyond this the keyboard waits."""
+_STOPPED_BY_A_TERMINAL: Final = frozenset({signal.SIGTSTP, signal.SIGTTIN, signal.SIGTTOU})
+_NEW_KEYS: Final = select.EPOLLIN | select.EPOLLET
 
 
 def size_of(descriptor: int) -> TerminalSize:
@@ -53,39 +56,72 @@ class TerminalRelay(Observer):
         self._tail = tail
         self._master = -1
         self._saved: list[Any] | None = None
-        self._pending = bytearray()
 
     def started(self, terminal: int | None) -> None:
         """Join the two terminals."""
         if terminal is None:
             return
         self._master = terminal
-        self._session.watch(Output(descriptor=os.dup(terminal), sink=self._show))
-        os.set_blocking(terminal, False)
-        self._session.selector.register(self._keyboard, selectors.EVENT_READ, self._on_key)
-        signal.signal(signal.SIGWINCH, lambda _number, _frame: self._resize())
-        signal.signal(signal.SIGCONT, lambda _number, _frame: self._resume())
+        screen, keys = os.dup(terminal), os.dup(terminal)
+        self._session.carry(
+            Transfer(
+                self._session,
+                source_of_our_own(screen),
+                target_of(STDOUT),
+                passing=self._shown,
+                broken=Broken.DISCARD,
+            )
+        )
         self._make_raw()
+        self._session.feed(
+            _Keys(
+                self._session,
+                source_of(self._keyboard),
+                Target.of_our_own(keys),
+                are_ours=self._take_foreground,
+            )
+        )
 
     def stopped(self, number: int) -> None:
-        """Stop as the command did, so that the user's shell gets its turn; go on when told to."""
-        del number
-        self.restore()
-        signal.signal(signal.SIGTSTP, signal.SIG_DFL)
-        os.killpg(os.getpgrp(), signal.SIGTSTP)
+        """Stop as the command did, so that the user's shell gets its turn; go on when told to.
 
-    def restore(self) -> None:
-        """Put the user's terminal back as it was."""
-        if self._saved is not None:
-            termios.tcsetattr(self._keyboard, termios.TCSADRAIN, self._saved)
-            self._saved = None
+        A command that stopped itself by SIGSTOP asked for no turn of the shell, so that one is not followed.
+        """
+        if number in _STOPPED_BY_A_TERMINAL:
+            self._stop(lambda: os.killpg(os.getpgrp(), signal.SIGTSTP))
+
+    def stop_alone(self) -> None:
+        """Stop this process and the command; others of our process group are told by whoever told us."""
+        self._stop(lambda: os.kill(os.getpid(), signal.SIGTSTP))
+
+    def reactions(self) -> signals.Reactions:
+        """What to do with the signals of a terminal."""
+        return {
+            signal.SIGTSTP: self.stop_alone,
+            signal.SIGWINCH: self._resize,
+            signal.SIGCONT: self._go_on,
+        }
 
     def close(self) -> None:
-        """Put the terminal back and let go of the pty."""
-        self.restore()
+        """Put the terminal back, drop what was typed for the command, and let go of the pty."""
+        if self._saved is not None and self._in_foreground():
+            # among it are a terminal's answers to what the command asked it
+            termios.tcflush(self._keyboard, termios.TCIFLUSH)
+        self._restore()
         if self._master >= 0:
             os.close(self._master)
             self._master = -1
+
+    def _stop(self, stop: Callable[[], None]) -> None:
+        self._restore()
+        signals.stop_together(self._session, stop)
+        self._go_on()
+
+    def _restore(self) -> None:
+        if self._saved is not None and self._in_foreground():
+            # TCSADRAIN would wait for a terminal that shows nothing just now
+            termios.tcsetattr(self._keyboard, termios.TCSANOW, self._saved)
+        self._saved = None
 
     def _in_foreground(self) -> bool:
         try:
@@ -93,67 +129,64 @@ class TerminalRelay(Observer):
         except OSError:
             return False
 
+    def _take_foreground(self) -> bool:
+        """Whether we are in the foreground; a shell may have put us there without a word."""
+        self._make_raw()
+        return self._in_foreground()
+
     def _make_raw(self) -> None:
         # in the background, touching the terminal would stop us
         if self._saved is None and self._in_foreground():
             self._saved = termios.tcgetattr(self._keyboard)
-            tty.setraw(self._keyboard, termios.TCSADRAIN)
+            tty.setraw(self._keyboard, termios.TCSANOW)
 
-    def _resume(self) -> None:
+    def _go_on(self) -> None:
         self._make_raw()
         self._resize()
-        self._session.signal(signal.SIGCONT)
 
     def _resize(self) -> None:
         if self._master >= 0:
             size = size_of(self._keyboard)
             fcntl.ioctl(self._master, termios.TIOCSWINSZ, _SIZE.pack(size.rows, size.columns, 0, 0))
 
-    def _show(self, data: bytes) -> None:
+    def _shown(self, data: bytes) -> None:
+        self._session.count(len(data))
         self._tail.add(data)
-        write_all(STDOUT, data)
-
-    def _on_key(self) -> None:
-        if not self._in_foreground():
-            return
-        try:
-            data = os.read(self._keyboard, READ_BYTES)
-        except OSError:
-            data = b""
-        if not data:
-            self._session.selector.unregister(self._keyboard)
-            return
-        self._pending.extend(data)
-        self._flush()
-
-    def _flush(self) -> None:
-        selector = self._session.selector
-        try:
-            while self._pending:
-                del self._pending[: os.write(self._master, self._pending)]
-        except BlockingIOError:
-            if len(self._pending) >= _PENDING_LIMIT:
-                selector.unregister(self._keyboard)
-        except OSError:
-            self._pending.clear()
-        waiting = self._master in selector.get_map()
-        if self._pending and not waiting:
-            selector.register(self._master, selectors.EVENT_WRITE, self._on_writable)
-        elif not self._pending and waiting:
-            selector.unregister(self._master)
-
-    def _on_writable(self) -> None:
-        self._flush()
-        if self._keyboard not in self._session.selector.get_map():
-            self._session.selector.register(self._keyboard, selectors.EVENT_READ, self._on_key)
 
 
-@contextmanager
-def attached(session: Session, keyboard: int, tail: Tail) -> Iterator[TerminalRelay]:
-    """A relay for `session`, taken apart at the end whatever happens."""
-    relay = TerminalRelay(session, keyboard, tail)
-    session.observer = relay
-    try:
-        yield relay
-    finally:
-        relay.close()
+class _Keys(Transfer):
+    """The keyboard, read only while we are in its foreground.
+
+    In the background the keys are somebody else's, and they may lie there for long: only new ones wake us.
+    """
+
+    def __init__(
+        self, session: Session, source: Source, target: Target, *, are_ours: Callable[[], bool]
+    ) -> None:
+        super().__init__(session, source, target, passing=lambda _: None)
+        self._keyboard = source.descriptor
+        self._are_ours = are_ours
+        self._news: select.epoll | None = None
+
+    def listen(self, selector: selectors.BaseSelector, ready: Callable[[], None]) -> None:
+        """Wait for new keys."""
+        self._news = select.epoll()
+        self._news.register(self._keyboard, _NEW_KEYS)
+        selector.register(self._news, selectors.EVENT_READ, ready)
+
+    def listen_no_more(self, selector: selectors.BaseSelector) -> None:
+        """Wait no more."""
+        if self._news is not None:
+            selector.unregister(self._news)
+            self._news.close()
+            self._news = None
+
+    def may_read(self) -> bool:
+        """Whether the keys are ours."""
+        if self._news is None:
+            return False
+        self._news.poll(0)
+        if not self._are_ours():
+            return False
+        self._news.modify(self._keyboard, _NEW_KEYS)  # tell again of what will be left
+        return True

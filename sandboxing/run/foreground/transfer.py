@@ -14,6 +14,7 @@ import selectors
 import struct
 import termios
 from collections.abc import Callable
+from contextlib import suppress
 from enum import Enum
 from typing import Final
 
@@ -94,7 +95,7 @@ class Transfer:
             taken.extend(data)
         self._pending = memoryview(bytes(taken))
         self._close_source()
-        self._write()
+        self._write_unless_it_blocks()
 
     def close(self) -> None:
         """Let go of source and target."""
@@ -140,10 +141,7 @@ class Transfer:
     def _on_source(self) -> None:
         if self.may_read():
             self._read_next()
-            if self._pending and self._target.ready_first:
-                self._wait_for(Waiting.TARGET)
-            else:
-                self._write()
+            self._write_unless_it_blocks()
 
     def _on_target(self) -> None:
         if not self._pending:
@@ -168,6 +166,12 @@ class Transfer:
         if data:
             self._passing(data)
         return data
+
+    def _write_unless_it_blocks(self) -> None:
+        if self._pending and self._target.ready_first:
+            self._wait_for(Waiting.TARGET)
+        else:
+            self._write()
 
     def _write(self) -> None:
         """Write what can be written, then wait for what comes next."""
@@ -236,9 +240,7 @@ class FileFeed(Transfer):
     def close(self) -> None:
         """Give back what is unread, and let go."""
         (buffered,) = _INT.unpack(fcntl.ioctl(self._command_end, termios.FIONREAD, bytes(_INT.size)))
-        try:
+        with suppress(OSError):  # a device has no position
             os.lseek(self._source.descriptor, -(buffered + self.pending), os.SEEK_CUR)
-        except OSError:
-            pass  # it has no position, as a device
         os.close(self._command_end)
         super().close()

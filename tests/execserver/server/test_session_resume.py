@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import uuid
 
 from execserver.adapters.ports import StreamName
+from execserver.server.live_process import LiveProcess
 from execserver.server.settings import Settings
 from tests.fakes.process_host import ScriptedHost
 from tests.fakes.wire_client import encoded, lab, start_params
@@ -179,3 +181,29 @@ def test_the_end_of_the_server_ends_every_process_and_the_host() -> None:
         assert host.is_closed
 
     asyncio.run(scenario())
+
+
+def test_a_session_that_is_over_leaves_nothing_to_the_garbage_collector() -> None:
+    # The collector counts objects and not bytes, so output that waits for it may be kept for long.
+    def alive() -> int:
+        return sum(isinstance(each, LiveProcess) for each in gc.get_objects())
+
+    async def scenario() -> None:
+        async with lab(settings=Settings(detached_lifetime_s=0.05)) as it:
+            client = await it.ready()
+            await client.start("a")
+            await it.host.processes[0].emit(StreamName.STDOUT, b"output")
+            await client.post("process/read", {"processId": "a", "afterSeq": 1, "waitMs": 60_000})
+            assert alive() == before + 1
+            await client.aclose()
+            await asyncio.wait_for(it.host.processes[0].closed.wait(), 5)
+            await asyncio.sleep(0.05)
+            assert alive() == before
+
+    gc.collect()
+    gc.disable()
+    try:
+        before = alive()
+        asyncio.run(scenario())
+    finally:
+        gc.enable()
