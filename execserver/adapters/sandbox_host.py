@@ -55,6 +55,9 @@ from sandboxing.run import hostfacts, registry
 from sandboxing.run.flow import Prepared, prepare_context
 from sandboxing.run.remembering import RememberingPlanner
 
+_PIPE_BYTES: Final = 65536
+"""What a pipe holds, pipe(7)."""
+
 FILE_SERVICE: Final = "execserver.adapters.files_worker:answer"
 _SPAWN_KINDS: Final = {
     errno.ENOENT: FailureKind.SPAWN_NOT_FOUND,
@@ -80,6 +83,7 @@ class PodProcess:
     descriptors: dict[StreamName, int]
     stdin: int | None
     _ended: Exit | None = None
+    _rest: dict[StreamName, bytes] = field(default_factory=dict)
 
     @property
     def streams(self) -> tuple[StreamName, ...]:
@@ -92,8 +96,15 @@ class PodProcess:
         return self.stdin is not None
 
     async def read(self, stream: StreamName) -> bytes:
-        """The next output of a stream; empty at its end."""
-        return await read_some(self.descriptors[stream], READ_CHUNK_BYTES)
+        """The next output of a stream; empty at its end.
+
+        A busy pipe is emptied by few large reads, and handed on in pieces of the protocol's size.
+        """
+        rest = self._rest.get(stream, b"")
+        if not rest:
+            rest = await read_some(self.descriptors[stream], _PIPE_BYTES)
+        self._rest[stream] = rest[READ_CHUNK_BYTES:]
+        return rest[:READ_CHUNK_BYTES]
 
     async def write_stdin(self, data: bytes) -> None:
         """Write all of it.

@@ -150,8 +150,11 @@ GLOB_HELD: Final = Scenario(
             "file_system": {
                 "type": "restricted",
                 "entries": [
-                    {"path": {"type": "glob_pattern", "pattern": f":workspace_roots/**/{name}"}, "access": "deny"}
-                    for name in ("secret*", "vault")
+                    {
+                        "path": {"type": "glob_pattern", "pattern": f":workspace_roots/conf/{name}"},
+                        "access": "deny",
+                    }
+                    for name in ("secret*", "vau*")
                 ],
             },
         },

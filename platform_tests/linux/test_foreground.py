@@ -1,0 +1,390 @@
+"""What a command gets of our streams, our terminal and our signals, and that nothing holds up its end."""
+
+import sys
+
+assert sys.platform == "linux"
+
+import os
+import signal
+import socket
+import subprocess
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pytest
+
+from platform_tests.support.ground import CHECKOUT, Ground
+from platform_tests.support.sandboxctl import Run, caller_environment, run_arguments, run_as
+from platform_tests.support.terminal import Terminal, at_terminal
+
+OVERDUE_S = 15.0
+"""Far more than any run here may take, and far less than the commands themselves would."""
+
+
+def sh(script: str, *arguments: str) -> list[str]:
+    return ["sh", "-c", script, "sh", *arguments]
+
+
+def python(script: str, *arguments: str) -> list[str]:
+    return ["python3", "-c", script, *arguments]
+
+
+def redirected(
+    ground: Ground, argv: Sequence[str], redirections: str, *, options: Sequence[str] = ()
+) -> tuple[Run, Run]:
+    """The same command outside and in a sandbox, with the same redirections of a shell."""
+    environment = caller_environment(ground)
+    inside = run_arguments(ground, argv, options=options)
+    return (
+        run_as(ground, sh(f'exec "$@" {redirections}', *argv), environment=environment),
+        run_as(ground, sh(f'exec "$@" {redirections}', *inside), environment=environment),
+    )
+
+
+@contextmanager
+def started(
+    ground: Ground, argv: Sequence[str], *, options: Sequence[str] = (), stderr: int | None = None
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """The command in a sandbox, left running."""
+    identity = ground.identity
+    with subprocess.Popen(
+        run_arguments(ground, argv, options=options),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=stderr,
+        cwd=ground.workspace,
+        env=caller_environment(ground),
+        user=identity.user,
+        group=identity.group,
+        extra_groups=identity.extra_groups,
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def line_of(process: "subprocess.Popen[bytes]") -> bytes:
+    assert process.stdout is not None
+    return process.stdout.readline()
+
+
+# --- streams: what is handed over, and what passes through us
+
+
+CHANGES = "import os; os.fchmod(0, 0o777); os.utime(0, (1, 1))"
+
+
+def test_the_file_behind_standard_input_cannot_be_changed(ground: Ground) -> None:
+    path = ground.file("outside/in.txt", "text", mode=0o640)
+    control = run_as(ground, sh('exec "$@" < ../outside/in.txt', *python(CHANGES)))
+    assert control.code == 0
+    assert (os.stat(path).st_mode & 0o777, os.stat(path).st_mtime) == (0o777, 1.0)
+    os.chmod(path, 0o640)
+    os.utime(path, (2, 2))
+    run_as(
+        ground,
+        sh('exec "$@" < ../outside/in.txt', *run_arguments(ground, python(CHANGES))),
+        environment=caller_environment(ground),
+    )
+    assert (os.stat(path).st_mode & 0o777, os.stat(path).st_mtime) == (0o640, 2.0)
+
+
+def test_a_file_that_output_is_appended_to_cannot_be_read(ground: Ground) -> None:
+    path = ground.file("outside/log", "what others wrote")
+    script = "import os, sys; sys.stderr.write(os.read(os.open('/proc/self/fd/1', os.O_RDONLY | os.O_NONBLOCK), 99).decode())"
+    control, run = redirected(ground, python(script), ">> ../outside/log")
+    assert control.stderr == "what others wrote"
+    assert "what others wrote" not in run.stderr
+    with open(path, encoding="utf-8") as file:
+        assert file.read() == "what others wrote"
+
+
+NAMED = {
+    "input": ("import os; os.fstat(0); print(os.readlink('/proc/self/fd/0'))", "< ../outside/a"),
+    "fifo": ("import os; print(os.readlink('/proc/self/fd/0'))", "<> ../outside/fifo"),
+    "error": ("import os; print(os.readlink('/proc/self/fd/2'))", "2> ../outside/a"),
+    "device": ("import os; print(os.readlink('/proc/self/fd/0'))", "< /dev/zero"),
+}
+
+
+@pytest.mark.parametrize("stream", NAMED)
+def test_no_stream_of_the_command_is_a_file_with_a_name(stream: str, ground: Ground) -> None:
+    ground.file("outside/a", "")
+    os.mkfifo(ground.at("outside", "fifo"))
+    os.chmod(ground.at("outside", "fifo"), 0o666)  # noqa: S103 - whoever the test runs as
+    script, redirections = NAMED[stream]
+    control, run = redirected(ground, python(script), redirections)
+    assert control.stdout.startswith("/")
+    assert (run.code, run.stdout[:6]) == (0, "pipe:[")
+
+
+def test_the_null_device_is_the_sandboxs_own(ground: Ground) -> None:
+    script = (
+        "import os\n"
+        "def mount(fd): return [l for l in open(f'/proc/self/fdinfo/{fd}') if l.startswith('mnt_id')]\n"
+        "own = mount(os.open('/dev/null', os.O_RDONLY))\n"
+        "open('said', 'w').write(str([mount(fd) == own for fd in (0, 1)]))"
+    )
+    _, run = redirected(ground, python(script), "< /dev/null > /dev/null")
+    assert (run.code, run.stderr) == (0, "")
+    with open(ground.at("ws", "said"), encoding="utf-8") as file:
+        assert file.read() == "[True, True]"
+
+
+def test_files_pass_unchanged_and_in_order(ground: Ground) -> None:
+    text = "".join(f"line {number}\n" for number in range(200_000))
+    ground.file("outside/in.txt", text)
+    out = ground.file("outside/out.txt", "")
+    _, run = redirected(ground, ["cat"], "< ../outside/in.txt > ../outside/out.txt")
+    assert (run.code, run.stderr) == (0, "")
+    with open(out, encoding="utf-8") as file:
+        assert file.read() == text
+    script = "for i in 1 2 3 4 5; do echo out$i; echo err$i >&2; done"
+    control, run = redirected(ground, sh(script), "2>&1")
+    assert run.stdout == control.stdout
+
+
+def test_what_a_command_leaves_unread_stays_in_the_file(ground: Ground) -> None:
+    ground.file("ws/lines", "".join(f"{number}\n" for number in range(1, 7)))
+    loop = 'while read -r line; do echo "$line"; "$@"; done < lines'
+    for command, expected in ((["true"], "1 2 3 4 5 6"), (["dd", "bs=2", "count=1", "status=none"], "1 2 3 4 5 6")):
+        run = run_as(
+            ground, sh(loop, *run_arguments(ground, command)), environment=caller_environment(ground)
+        )
+        assert (run.code, run.stdout.split()) == (0, expected.split())
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_closed_stream_is_the_null_device_and_nothing_of_ours(closed: str, ground: Ground) -> None:
+    script = "import os; open('said', 'w').write(' '.join(os.readlink(f'/proc/self/fd/{n}') for n in (0, 1, 2)))"
+    _, run = redirected(ground, python(script), f"< /dev/null > /dev/null 2> /dev/null {closed}")
+    with open(ground.at("ws", "said"), encoding="utf-8") as file:
+        said = file.read().split()
+    assert run.code == 0
+    for name, target in zip("<>2", said, strict=True):
+        if f"{name}&-" in closed.replace("2>", "2") or name == "<":
+            assert target == "/dev/null" or (name == "2" and target.startswith("pipe:["))
+
+
+# --- the terminal
+
+
+@contextmanager
+def shell_at_terminal(ground: Ground, script: str, argv: Sequence[str]) -> Iterator[Terminal]:
+    with at_terminal(ground, sh(script, *argv), environment=caller_environment(ground)) as terminal:
+        yield terminal
+
+
+ABOUT_STDIN = "import os; print('terminal', os.isatty(0), os.readlink('/proc/self/fd/0').rpartition('/')[0])"
+
+
+def test_the_hosts_terminal_stays_outside_when_output_is_redirected(ground: Ground) -> None:
+    with shell_at_terminal(ground, '"$@" | cat', python(ABOUT_STDIN)) as terminal:
+        terminal.wait_for("terminal True /dev/pts")
+    with shell_at_terminal(ground, '"$@" | cat', run_arguments(ground, python(ABOUT_STDIN))) as terminal:
+        terminal.wait_for("terminal False /dev\r\n")
+        assert terminal.wait_for_end() == 0
+
+
+def test_the_keyboard_is_left_to_whoever_reads_the_output(ground: Ground) -> None:
+    script = '"$@" | { read line; echo "$line"; read line < /dev/tty; echo "got $line"; }'
+    with shell_at_terminal(ground, script, run_arguments(ground, sh("cat; echo r''eady"))) as terminal:
+        terminal.wait_for("ready\r\n")
+        terminal.type("key\n")
+        terminal.wait_for("got key\r\n")
+        assert terminal.wait_for_end() == 0
+
+
+DRIVER = """
+import os, signal, sys
+sys.path.insert(0, sys.argv[1])
+from sandboxing.contract.launch import Command
+from sandboxing.run.flow import prepare_document
+from sandboxing.run.host import Bounds, Keyboard
+from sandboxing.run.machine import this_machine
+from sandboxing.run.policies import find_document
+machine = this_machine()
+host = machine.confining_host()
+roots = machine.workspace_roots(())
+prepared = prepare_document(find_document("workspace-write"), backend=host, facts=machine.facts,
+                            view=machine.view, workspace_roots=roots)
+command = Command(argv=tuple(sys.argv[3:]), cwd=roots[0], env=prepared.environment(os.environ))
+handlers = lambda: {number: signal.getsignal(number) for number in signal.valid_signals()}
+before = handlers()
+finished = host.run_in_foreground(prepared.planned.launch, command, bounds=Bounds(), keyboard=Keyboard(sys.argv[2]))
+print("handlers", before == handlers(), signal.set_wakeup_fd(-1))
+sys.exit(finished.exit.shell_code)
+"""
+
+
+def driver(keyboard: str, argv: Sequence[str]) -> list[str]:
+    return [sys.executable, "-I", "-c", DRIVER, CHECKOUT, keyboard, *argv]
+
+
+def test_typed_lines_reach_a_command_that_asks_for_them(ground: Ground) -> None:
+    argv = driver("relayed", sh("test -t 0 || echo r''eady; exec cat"))
+    with shell_at_terminal(ground, '"$@" | cat', argv) as terminal:
+        terminal.wait_for("ready\r\n")
+        terminal.type("typed\x08d\n")
+        terminal.wait_for("typed\r\n.*\r\n")
+        terminal.type("\x04")
+        terminal.wait_for("handlers True -1")
+        assert terminal.wait_for_end() == 0
+
+
+def test_our_signal_handlers_are_as_before_when_it_is_over(ground: Ground) -> None:
+    run = run_as(ground, driver("none", ["true"]), environment=caller_environment(ground))
+    assert (run.code, run.stdout) == (0, "handlers True -1\n")
+    with at_terminal(ground, driver("none", ["true"]), environment=caller_environment(ground)) as terminal:
+        terminal.wait_for("handlers True -1")
+        assert terminal.wait_for_end() == 0
+
+
+FLUSH = """
+import os, select, socket, sys, termios
+sys.path.insert(0, sys.argv[1])
+from sandboxing.launch.pod import PodChannel
+from sandboxing.run.foreground.terminal import TerminalRelay
+from sandboxing.run.foreground.wiring import Tail
+from sandboxing.run.session import Session
+before = termios.tcgetattr(0)
+relay = TerminalRelay(Session(pod=PodChannel(socket=socket.socketpair()[0])), keyboard=0, tail=Tail())
+relay.started(os.openpty()[0])
+print("ready", flush=True)
+select.select([0], [], [])
+relay.close()
+print("same", termios.tcgetattr(0) == before, "left", select.select([0], [], [], 0)[0])
+"""
+
+
+def test_what_was_typed_for_the_command_is_not_left_to_the_shell(ground: Ground) -> None:
+    argv = [sys.executable, "-I", "-c", FLUSH, CHECKOUT]
+    with at_terminal(ground, argv, environment=caller_environment(ground)) as terminal:
+        terminal.wait_for("ready")
+        terminal.type("\x1b[1;1R\n")
+        terminal.wait_for(r"same True left \[\]")
+
+
+# --- stops
+
+
+def test_a_command_that_stops_itself_does_not_stop_us_and_its_time_runs_out(ground: Ground) -> None:
+    argv = run_arguments(ground, sh("kill -STOP $$"), options=("--timeout", "1"))
+    script = 'set -m; "$@"; echo code $?'
+    with shell_at_terminal(ground, script, sh("kill -STOP $$")) as terminal:
+        terminal.wait_for(f"code {128 + signal.SIGSTOP}")
+    with shell_at_terminal(ground, script, argv) as terminal:
+        terminal.wait_for("code 124")
+
+
+def test_nothing_in_the_pod_runs_while_we_are_stopped_and_the_time_counts(ground: Ground) -> None:
+    command = sh("(trap '' TSTP; sleep 1; echo late > late) & kill -TSTP $$; wait")
+    script = 'set -m; "$@"; echo code $?; sleep 2; echo seen *; fg; echo code $?; echo seen *'
+    with shell_at_terminal(ground, script, ["setsid", "-w", *command]) as terminal:
+        terminal.wait_for("seen late")
+    os.unlink(ground.at("ws", "late"))
+    with shell_at_terminal(ground, script, run_arguments(ground, command)) as terminal:
+        terminal.wait_for(f"code {128 + signal.SIGTSTP}")
+        terminal.wait_for(r"seen \*")
+        terminal.wait_for("code 0")
+        terminal.wait_for("seen late")
+    os.unlink(ground.at("ws", "late"))
+    argv = run_arguments(ground, command, options=("--timeout", "1.5"))
+    with shell_at_terminal(ground, script, argv) as terminal:
+        terminal.wait_for("code 124")
+        terminal.wait_for(r"seen \*")
+
+
+# --- the end: nothing holds it up
+
+
+def test_the_deadline_holds_while_nobody_takes_the_output(ground: Ground) -> None:
+    before = time.monotonic()
+    with started(ground, sh("yes >&2"), options=("--timeout", "1"), stderr=subprocess.PIPE) as process:
+        assert process.wait(timeout=OVERDUE_S) == 124
+    assert time.monotonic() - before < OVERDUE_S
+
+
+@pytest.mark.parametrize("name", ["TERM", "HUP"])
+def test_a_signal_ends_a_command_whose_output_nobody_takes(name: str, ground: Ground) -> None:
+    with started(ground, sh("echo ready; exec yes >&2"), stderr=subprocess.PIPE) as process:
+        assert line_of(process) == b"ready\n"
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        assert process.stdout is not None
+        assert process.stdout.read() == b""  # the command is gone, its output is not
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        assert process.wait(timeout=OVERDUE_S) == 128 + signal.Signals[f"SIG{name}"]
+
+
+def test_output_that_is_taken_slowly_is_not_cut_off(ground: Ground) -> None:
+    script = "i=0; while [ $i -lt 20000 ]; do i=$((i+1)); echo line $i >&2; done"
+    with started(ground, sh(script), stderr=subprocess.PIPE) as process:
+        assert process.stderr is not None
+        assert process.stdout is not None
+        first = process.stderr.read(10_000)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(timeout=2)
+        rest = process.stderr.read()
+    assert (first + rest).split(b"\n")[-2] == b"line 20000"
+
+
+@pytest.mark.parametrize(("name", "times"), [("TERM", 2), ("INT", 3), ("HUP", 3), ("QUIT", 3)])
+def test_a_command_that_will_not_end_is_killed(name: str, times: int, ground: Ground) -> None:
+    script = f"trap 'echo caught' {name}; (trap '' {name}; sleep 60) & echo ready; while :; do wait; done"
+    with started(ground, sh(script)) as process:
+        assert line_of(process) == b"ready\n"
+        for _ in range(times - 1):
+            process.send_signal(signal.Signals[f"SIG{name}"])
+            assert line_of(process) == b"caught\n"
+        process.send_signal(signal.Signals[f"SIG{name}"])
+        assert process.wait(timeout=OVERDUE_S) == 128 + signal.SIGKILL
+
+
+SENDS_STDERR = """
+import array, os, socket
+s = socket.socket(socket.AF_UNIX)
+s.connect("taker")
+s.sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [2]))])
+print("handed over", file=__import__("sys").stderr, flush=True)
+os._exit(5)
+"""
+
+
+def test_somebody_outside_who_holds_the_commands_stream_does_not_hold_us(ground: Ground) -> None:
+    with socket.socket(socket.AF_UNIX) as taker:
+        taker.bind(ground.at("ws", "taker"))
+        os.chmod(ground.at("ws", "taker"), 0o777)  # noqa: S103 - whoever the test runs as
+        taker.listen()
+        before = time.monotonic()
+        with started(ground, python(SENDS_STDERR), stderr=subprocess.PIPE) as process:
+            peer, _ = taker.accept()
+            with peer:
+                _, [held], _, _ = socket.recv_fds(peer, 1, 1)
+            try:
+                assert process.wait(timeout=OVERDUE_S) == 5
+                assert process.stderr is not None
+                assert process.stderr.read() == b"handed over\n"
+            finally:
+                os.close(held)
+        assert time.monotonic() - before < OVERDUE_S
+
+
+# --- our own code
+
+
+@pytest.mark.parametrize("before", [".", "", "sub"])
+def test_a_module_of_the_workspace_does_not_run_outside(
+    before: str, new_ground: Callable[[], Ground]
+) -> None:
+    ground = new_ground()
+    for folder in ("ws", "ws/sub"):
+        ground.file(f"{folder}/click.py", f"open({ground.at('outside', 'ran')!r}, 'w').close()")
+    environment = {**caller_environment(ground), "PYTHONPATH": f"{before}:{CHECKOUT}"}
+    run_as(ground, [sys.executable, "-P", "-c", "import click"], environment=environment)
+    assert ground.listing("outside") == ("ran",)
+    os.unlink(ground.at("outside", "ran"))
+    run = run_as(ground, run_arguments(ground, ["true"]), environment=environment)
+    assert (run.code, run.stderr) == (0, "")
+    assert ground.listing("outside") == ()
