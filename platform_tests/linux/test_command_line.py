@@ -36,7 +36,9 @@ WRITERS = {
 
 
 @pytest.mark.parametrize("writer", WRITERS)
-def test_a_refused_write_names_path_and_rule_in_one_line(writer: str, new_ground: Callable[[], Ground]) -> None:
+def test_a_refused_write_names_path_and_rule_in_one_line(
+    writer: str, new_ground: Callable[[], Ground]
+) -> None:
     outside = new_ground()
     assert run_as(outside, sh(WRITERS[writer], outside.at("outside", "new"))).code == 0
     ground = new_ground()
@@ -116,7 +118,9 @@ def test_an_unreadable_file_of_an_ordinary_user_names_no_rule(new_ground: Callab
 
 def test_a_denied_name_cannot_steer_the_terminal(ground: Ground) -> None:
     target = ground.at("outside", "a\x1b]0;x\x07b")
-    run = run_sandboxctl(ground, sh('touch "$1" 2>/dev/null; echo "$1: Read-only file system" >&2; false', target))
+    run = run_sandboxctl(
+        ground, sh('touch "$1" 2>/dev/null; echo "$1: Read-only file system" >&2; false', target)
+    )
     [line] = [line for line in run.own_lines if line.startswith(DENIED)]
     assert line.isprintable()
     assert "\\x1b]0;x\\x07b" in line

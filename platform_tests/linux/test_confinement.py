@@ -1,4 +1,4 @@
-"""What a confined command is: its credentials, namespaces, descriptors, and what of the host it still sees."""
+"""What a confined command is: credentials, namespaces, descriptors, and what of the host it still sees."""
 
 import sys
 
@@ -173,5 +173,3 @@ def test_set_user_id_programs_give_nothing(
     os.chmod(program, 0o4755)
     assert run_as(ground, [program, "-u"]).stdout.strip() == str(owner.uid)
     assert run_sandboxctl(ground, [program, "-u"]).stdout.strip() == str(identity.uid)
-
-

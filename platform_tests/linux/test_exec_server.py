@@ -14,13 +14,13 @@ from typing import Any
 
 import pytest
 
-from platform_tests.support import world
 from platform_tests.support.ground import Ground
 from platform_tests.support.wire import (
     Server,
     connected,
     running_server,
     sandbox,
+    spawner_of,
     start_request,
     until_closed,
 )
@@ -40,9 +40,7 @@ def with_server(ground: Ground, ask: Callable[[WireClient, Server], Awaitable[No
 
 async def status_of(client: WireClient, ground: Ground, name: str, *, sandboxed: bool) -> Any:  # noqa: ANN401 - JSON
     command = ground.victim("status", {})
-    started = await client.result(
-        "process/start", start_request(ground, name, *command, sandboxed=sandboxed)
-    )
+    started = await client.result("process/start", start_request(ground, name, *command, sandboxed=sandboxed))
     assert started["sandboxType"] == ("linuxSeccomp" if sandboxed else "none")
     ended = await until_closed(client)
     assert ended.code == 0
@@ -70,9 +68,7 @@ def test_a_confined_process_is_as_confined_as_one_of_the_command_line(ground: Gr
 
 def test_two_confined_processes_do_not_see_each_other(ground: Ground) -> None:
     async def ask(client: WireClient, _server: Server) -> None:
-        await client.result(
-            "process/start", start_request(ground, "sleeper", "sleep", "300", sandboxed=True)
-        )
+        await client.result("process/start", start_request(ground, "sleeper", "sleep", "300", sandboxed=True))
         assert (await status_of(client, ground, "looker", sandboxed=True))["processes"] == 2
 
     with_server(ground, ask)
@@ -171,8 +167,7 @@ def test_the_end_of_a_process_takes_its_whole_tree(ending: str, ground: Ground) 
 def test_a_dead_spawner_is_replaced(ground: Ground) -> None:
     async def ask(client: WireClient, server: Server) -> None:
         await client.result("process/start", start_request(ground, "p", "sleep", "300", sandboxed=True))
-        [spawner] = [one.pid for one in world.descendants(server.pid) if "linux.spawner" in one.command]
-        os.kill(spawner, signal.SIGKILL)
+        os.kill(spawner_of(server.pid), signal.SIGKILL)
         assert (await until_closed(client)).code == 128 + signal.SIGKILL
         await client.result("process/start", start_request(ground, "q", "true", sandboxed=True))
         assert (await until_closed(client)).code == 0
@@ -185,10 +180,10 @@ def test_a_dead_spawner_is_replaced(ground: Ground) -> None:
 async def _end_of(descriptor: int) -> None:
     """Wait until nobody has the fifo open for writing."""
     loop = asyncio.get_running_loop()
-    ended: asyncio.Future[None] = loop.create_future()
-    loop.add_reader(descriptor, lambda: ended.done() or ended.set_result(None))
+    ended = asyncio.Event()
+    loop.add_reader(descriptor, ended.set)
     try:
-        await ended
+        await ended.wait()
     finally:
         loop.remove_reader(descriptor)
 
@@ -197,18 +192,16 @@ def test_nothing_piles_up_in_the_server(ground: Ground) -> None:
     path = {"path": f"file://{ground.workspace}/file", "sandbox": sandbox(ground)}
 
     async def ask(client: WireClient, server: Server) -> None:
-        async def work(round_: int) -> int:
+        async def work(name_of_round: str) -> int:
             for number in range(5):
-                name = f"p{round_}-{number}"
+                name = f"{name_of_round}-{number}"
                 await client.result("process/start", start_request(ground, name, "true", sandboxed=True))
                 await until_closed(client)
-                await client.result(
-                    "fs/writeFile", {**path, "dataBase64": base64.b64encode(b"x").decode()}
-                )
+                await client.result("fs/writeFile", {**path, "dataBase64": base64.b64encode(b"x").decode()})
             return len(os.listdir(f"/proc/{server.pid}/fd"))
 
-        first = await work(0)
-        assert await work(1) == first
-        assert await work(2) == first
+        first = await work("first")
+        assert await work("second") == first
+        assert await work("third") == first
 
     with_server(ground, ask)

@@ -11,17 +11,20 @@ import pytest
 from platform_tests.support.ground import BASE_PYTHON, Ground
 from platform_tests.support.sandboxctl import Run, run_as, run_sandboxctl
 
+NO_SPACE = "No space left on device"
+WRITE_TOO_MUCH = """
+import signal
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+if open("f", "wb", 0).write(bytes(1 << 21)) == 1 << 20:
+    open("f", "ab", 0).write(b"x")
+"""
+
 PROGRAMS: Mapping[str, tuple[Mapping[str, int], str, str]] = {
     "memory": ({"memory_mb": 512}, "bytearray(1 << 30)", "MemoryError"),
-    "file-size": (
-        {"file_size_mb": 1},
-        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN); open('f', 'wb', 0).write(bytes(1 << 21)) "
-        "== 1 << 20 and open('f', 'ab', 0).write(b'x')",
-        "File too large",
-    ),
+    "file-size": ({"file_size_mb": 1}, WRITE_TOO_MUCH, "File too large"),
     "open-files": ({"open_files": 64}, "x = [open('/dev/null') for _ in range(64)]", "Too many open files"),
-    "private-tmp": ({"tmp_mb": 1}, "open('/tmp/f', 'wb').write(bytes(1 << 21))", "No space left on device"),
-    "shared-memory": ({"tmp_mb": 1}, "open('/dev/shm/f', 'wb').write(bytes(1 << 21))", "No space left on device"),
+    "private-tmp": ({"tmp_mb": 1}, "open('/tmp/f', 'wb').write(bytes(1 << 21))", NO_SPACE),
+    "shared-memory": ({"tmp_mb": 1}, "open('/dev/shm/f', 'wb').write(bytes(1 << 21))", NO_SPACE),
 }
 
 
@@ -75,4 +78,3 @@ def test_a_limit_of_wall_time_ends_the_run(ground: Ground) -> None:
     run = limited(ground, {"wall_s": 1}, "import time; time.sleep(60)")
     assert run.code == 124
     assert run.report["exit"]["limit"] == "wall_s"
-

@@ -71,7 +71,7 @@ def listening(ground: Ground) -> Iterator[Listeners]:
     """Listeners of the host."""
     with ExitStack() as stack:
         folder = stack.enter_context(tempfile.TemporaryDirectory(prefix="sandboxctl-sockets-", dir="/tmp"))
-        os.chmod(folder, 0o755)  # noqa: S103 - an ordinary user connects to what is in it
+        os.chmod(folder, 0o755)
         places = (
             (socket.AF_INET, ("127.0.0.1", 0)),
             (socket.AF_UNIX, f"\0sandboxctl-{secrets.token_hex(8)}"),
@@ -85,7 +85,7 @@ def listening(ground: Ground) -> Iterator[Listeners]:
             listener.listen()
             listener.setblocking(False)  # noqa: FBT003 - the standard library's own signature
             if isinstance(address, str) and address.startswith("/"):
-                os.chmod(address, 0o777)  # noqa: S103 - connecting takes the right to write
+                os.chmod(address, 0o777)
             listeners.append(listener)
         yield Listeners(*listeners)
 

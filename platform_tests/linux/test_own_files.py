@@ -1,4 +1,4 @@
-"""What decides about the next run is not for the command to change: program, policy, and where the report goes."""
+"""What decides about the next run is not the command's to change: program, policy, where the report goes."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""A fault in a plan does not stay hidden: for each kind of step that is left out, a scenario answers otherwise."""
+"""A fault in a plan does not stay hidden: when a kind of step is left out, a scenario answers otherwise."""
 
 import sys
 

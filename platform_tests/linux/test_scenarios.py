@@ -1,4 +1,4 @@
-"""Every scenario of the folder beside, as everybody: the run without the sandbox first, then the one with it."""
+"""Every scenario of the folder beside, as everybody: first without the sandbox, then in it."""
 
 import sys
 
@@ -12,13 +12,17 @@ from platform_tests.scenarios import masks, places, protected, system_calls, wri
 from platform_tests.support.ground import Ground
 from platform_tests.support.scenario import Scenario, play_inside, play_outside
 
-SCENARIOS = (*writing.SCENARIOS, *protected.SCENARIOS, *masks.SCENARIOS, *system_calls.SCENARIOS, *places.SCENARIOS)
+SCENARIOS = (
+    *writing.SCENARIOS,
+    *protected.SCENARIOS,
+    *masks.SCENARIOS,
+    *system_calls.SCENARIOS,
+    *places.SCENARIOS,
+)
 
 
 @pytest.mark.parametrize("scenario", SCENARIOS, ids=[scenario.name for scenario in SCENARIOS])
-def test_the_sandbox_alone_makes_the_difference(
-    scenario: Scenario, new_ground: Callable[[], Ground]
-) -> None:
+def test_the_sandbox_alone_makes_the_difference(scenario: Scenario, new_ground: Callable[[], Ground]) -> None:
     outside = new_ground()
     assert play_outside(scenario, outside) == scenario.expected_outside(outside)
     inside = new_ground()

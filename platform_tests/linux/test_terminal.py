@@ -118,7 +118,9 @@ def test_a_stopped_command_gives_the_shell_back_and_goes_on_in_the_foreground(gr
         terminal.type(CTRL_Z)
         terminal.wait_for(r"\[1\]\+ +Stopped")
         terminal.wait_for("READY> ")
-        terminal.type("stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo -e isig | sort | tr '\\n' _; echo\n")
+        terminal.type(
+            "stty -a | tr ' ' '\\n' | grep -x -e icanon -e echo -e isig | sort | tr '\\n' _; echo\n"
+        )
         terminal.wait_for("echo_icanon_isig_")
         terminal.wait_for("READY> ")
         terminal.type("fg\n")

@@ -40,8 +40,8 @@ def _links(top: str) -> dict[str, str]:
 _COVERED: Final = {
     **all_of(
         "read read-by-child read-through-symlink read-through-self-root read-through-self-cwd "
-        "read-through-path-descriptor open-for-writing list-folder enter-folder read-in-folder stat-in-folder "
-        "read-in-folder-from-descriptor read-through-symlinked-folder create-in-folder",
+        "read-through-path-descriptor open-for-writing list-folder enter-folder read-in-folder "
+        "stat-in-folder read-in-folder-from-descriptor read-through-symlinked-folder create-in-folder",
         Verdict("EACCES"),
     ),
     # the link of pid 1 may be followed only by who may trace it, and pid 1 of the sandbox cannot be traced

@@ -41,6 +41,16 @@ PRIVILEGES: Final = Scenario(
     },
 )
 
+_ROOT_ALONE: Final = Verdict("EROFS", inside_ordinary="EACCES", outside_ordinary="EACCES")
+
+MACHINE: Final = Scenario(
+    name="settings-of-the-machine-under-full-access",
+    victim="places",
+    policy="full-access-no-network",
+    arguments={"group": "sys"},
+    verdicts={"read-setting": WORKS, "change-setting": _ROOT_ALONE},
+)
+
 TMP: Final = {
     "host-file": Verdict("ENOENT"),
     "name": Verdict("/tmp"),
@@ -51,7 +61,6 @@ TMP: Final = {
 }
 """The private /tmp, with a file of the host's that the test makes."""
 
-_ROOT_ALONE: Final = Verdict("EROFS", inside_ordinary="EACCES", outside_ordinary="EACCES")
 _COVERED: Final = Verdict("EACCES", outside_ordinary="EACCES")
 
 _PROC_FILES: Final = {
@@ -77,10 +86,9 @@ def proc_verdicts() -> dict[str, Verdict]:
         "read-neighbours-environment": Verdict("ENOENT"),
         "see-oneself": WORKS,
         **{
-            name: verdict if os.path.exists(path) else absent
-            for name, (path, verdict) in _PROC_FILES.items()
+            name: verdict if os.path.exists(path) else absent for name, (path, verdict) in _PROC_FILES.items()
         },
     }
 
 
-SCENARIOS: Final = (DEVICES, PRIVILEGES)
+SCENARIOS: Final = (DEVICES, PRIVILEGES, MACHINE)

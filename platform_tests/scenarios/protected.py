@@ -1,4 +1,4 @@
-"""Scenarios: names that stay as they are directly below each writable root, and that hold back nobody deeper."""
+"""Scenarios: names that stay as they are directly below each writable root, and are ordinary deeper down."""
 
 import sys
 

@@ -22,6 +22,8 @@ CALLS: Final = Scenario(
         "add_key": Verdict("ENOSYS", "EFAULT"),
         # a bad address is looked at before the privilege is
         "mount": Verdict("EPERM", "EFAULT"),
+        "open_tree": Verdict("EPERM", "EFAULT"),
+        "fsopen": Verdict("EPERM", "EFAULT", outside_ordinary="EPERM"),
         "umount2": Verdict("EPERM", "EINVAL"),
         "setns": Verdict("EPERM", "EBADF"),
         "clone3": Verdict("ENOSYS", "EINVAL"),
@@ -106,4 +108,10 @@ SET_ID: Final = Scenario(
     },
 )
 
-SCENARIOS: Final = (CALLS, SOCKETS, WIRE_SOCKETS, SET_ID, *((FOREIGN,) if os.uname().machine == "x86_64" else ()))
+SCENARIOS: Final = (
+    CALLS,
+    SOCKETS,
+    WIRE_SOCKETS,
+    SET_ID,
+    *((FOREIGN,) if os.uname().machine == "x86_64" else ()),
+)

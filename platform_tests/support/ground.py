@@ -1,7 +1,7 @@
 """Ground: a small piece of the host's file system that one test owns, with workspace, home and outside.
 
-It lies in /var/tmp, because a sandbox hides the host's /tmp. Everything in it belongs to the identity that the
-test runs as, so that nothing but the sandbox can be the cause of a refusal. Made by the fixtures.
+It lies in /var/tmp, because a sandbox hides the host's /tmp. Everything in it belongs to the identity that
+the test runs as, so that nothing but the sandbox can be the cause of a refusal. Made by the fixtures.
 """
 
 import sys
@@ -146,7 +146,7 @@ def ground_for(identity: Identity) -> Iterator[Ground]:
     """A ground that is removed afterwards."""
     path = tempfile.mkdtemp(prefix="sandboxctl-ground-", dir=_PARENT)
     try:
-        os.chmod(path, 0o755)  # noqa: S103 - other identities have to reach what is in it
+        os.chmod(path, 0o755)
         ground = Ground(path=path, identity=identity)
         ground._give(path)  # noqa: SLF001 - its own maker
         for name in ("ws", "outside", "home", "temporary"):

@@ -1,7 +1,8 @@
 """A program that starts another one and knows when everything it started, however distant, is gone.
 
-It adopts every orphan below it, so that having no child means that nothing is left. It obeys lines on a socket:
-`after SECONDS kill PID` and `drain SECONDS`. Run as `python guard.py DESCRIPTOR ARGV...`; `guarded` does that.
+It adopts every orphan below it, so that having no child means that nothing is left. It obeys lines on a
+socket: `after SECONDS kill PID` and `drain SECONDS`. Run as `python guard.py DESCRIPTOR ARGV...`; `guarded`
+does that.
 """
 
 import sys

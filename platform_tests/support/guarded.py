@@ -14,7 +14,7 @@ import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Final, TextIO
+from typing import IO, Final
 
 from platform_tests.support import guard
 from platform_tests.support.ground import Ground
@@ -35,8 +35,8 @@ class Guarded:
     """
 
     pid: int
-    stdout: TextIO
-    lines: TextIO
+    stdout: IO[str]
+    lines: IO[str]
 
     def kill(self, pid: int, *, after_s: float) -> None:
         """Have a process killed at a moment, or as soon as the program changes its state before."""

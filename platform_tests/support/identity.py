@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 ORDINARY_UID: Final = 64999
-"""An otherwise unused uid. 65534 would not do: it is the overflow uid, as which root's files appear inside."""
+"""An otherwise unused uid. Not 65534: that is the overflow uid, as which root's files appear inside."""
 
 
 @dataclass(frozen=True, slots=True)

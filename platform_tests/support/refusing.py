@@ -1,7 +1,7 @@
-"""A program that starts another one where the kernel refuses user namespaces, as hardened hosts and containers do.
+"""A program that becomes another one where the kernel refuses user namespaces, as on hardened hosts.
 
-It changes only itself and what it starts: the setting is one of a user namespace of its own, the filter one of
-its own process. Run as `python refusing.py setting|filter ARGV...`.
+It changes only itself and what it starts: the setting is one of a user namespace of its own, the filter one
+of its own process. Run as `python refusing.py setting|filter ARGV...`.
 """
 
 import sys

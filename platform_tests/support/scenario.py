@@ -96,9 +96,7 @@ class Scenario:
 
     def command(self, ground: Ground) -> tuple[str, ...]:
         """How the victim is started."""
-        arguments = {
-            name: value.replace("{ground}", ground.path) for name, value in self.arguments.items()
-        }
+        arguments = {name: value.replace("{ground}", ground.path) for name, value in self.arguments.items()}
         return ground.victim(self.victim, arguments)
 
     def expected_inside(self, ground: Ground) -> Answers:

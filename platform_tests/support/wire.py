@@ -18,10 +18,12 @@ from typing import Any, Final
 
 import aiohttp
 
+from platform_tests.support import world
 from platform_tests.support.ground import CHECKOUT, Ground
 from tests.fakes.wire_client import Json, WireClient, start_params
 
 _ENDS_WITHIN_S: Final = 20.0
+_SPAWNER: Final = "sandboxing.backends.linux.spawner"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,17 @@ def server_arguments() -> tuple[str, ...]:
     installed = shutil.which("execserver", path=os.path.dirname(sys.executable))
     program = (installed,) if installed is not None else (sys.executable, "-m", "execserver.cli")
     return (*program, "--listen", "ws://127.0.0.1:0")
+
+
+def spawner_of(server: int) -> int:
+    """The process that makes a server's sandboxes.
+
+    Its children show its command line until they have forgotten it, so its parent is looked at too.
+    """
+    [spawner] = [
+        one.pid for one in world.descendants(server) if one.parent == server and _SPAWNER in one.command
+    ]
+    return spawner
 
 
 @contextmanager
@@ -87,7 +100,9 @@ async def connected(server: Server) -> AsyncIterator[WireClient]:
             await client.aclose()
 
 
-def sandbox(ground: Ground, *, entries: Sequence[Mapping[str, Any]] = (), network: str = "restricted") -> Json:
+def sandbox(
+    ground: Ground, *, entries: Sequence[Mapping[str, Any]] = (), network: str = "restricted"
+) -> Json:
     """The intent of a client: everything may be read, the workspace written, and what `entries` say."""
     special = {
         place: {"path": {"type": "special", "value": {"kind": kind}}, "access": access}

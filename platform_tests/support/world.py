@@ -1,7 +1,7 @@
 """What of the host a sandbox could leave changed: processes, namespaces, mounts. Looked at before and after.
 
-It reads /proc and changes nothing. Other programs may run at the same time, so whatever can be is told apart by
-the ground it belongs to.
+It reads /proc and changes nothing. Other programs may run at the same time, so whatever can be is told apart
+by the ground it belongs to.
 """
 
 import sys

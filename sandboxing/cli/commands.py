@@ -38,6 +38,12 @@ def sandboxctl() -> None:
     help="Run although demands of this class cannot be held.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the report on standard error instead of prose.")
+@click.option(
+    "-i",
+    "--interactive",
+    is_flag=True,
+    help="Give the keyboard's lines to the command although its output does not go to the terminal.",
+)
 @click.argument("argv", nargs=-1, type=click.UNPROCESSED, required=True)
 @click.pass_context
 def run(  # noqa: PLR0913 - one parameter an option
@@ -50,10 +56,12 @@ def run(  # noqa: PLR0913 - one parameter an option
     report: str | None,
     allow_degraded: tuple[str, ...],
     as_json: bool,
+    interactive: bool,
     argv: tuple[str, ...],
 ) -> None:
     """Run ARGV in a sandbox: sandboxctl run [OPTIONS] -- ARGV..."""
     from sandboxing.cli.run import ReportStyle, RunOptions, run_command
+    from sandboxing.run.host import Keyboard
 
     options = RunOptions(
         policy=policy,
@@ -63,6 +71,7 @@ def run(  # noqa: PLR0913 - one parameter an option
         report=report,
         allow_degraded=frozenset(allow_degraded),
         style=ReportStyle.JSON if as_json else ReportStyle.PROSE,
+        keyboard=Keyboard.RELAYED if interactive else Keyboard.NONE,
         argv=argv,
     )
     context.exit(run_command(options))

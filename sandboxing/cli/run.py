@@ -31,7 +31,7 @@ from sandboxing.denial.verdict import judge, setup_failed
 from sandboxing.errors import LaunchFailed, LaunchFailure, SandboxctlError, SetupFailed
 from sandboxing.profile.access import Access
 from sandboxing.run.flow import Prepared, prepare_document
-from sandboxing.run.host import Bounds
+from sandboxing.run.host import Bounds, Keyboard
 from sandboxing.run.judgement import OrdinaryPermissions
 from sandboxing.run.machine import this_machine
 from sandboxing.run.missing_names import MissingNames
@@ -61,6 +61,7 @@ class RunOptions:
     report: str | None
     allow_degraded: frozenset[str]
     style: ReportStyle
+    keyboard: Keyboard
     argv: tuple[str, ...]
 
 
@@ -114,6 +115,7 @@ def _run(options: RunOptions) -> _End:
             prepared.planned.launch,
             command,
             bounds=Bounds.of(prepared.bound.limits, timeout_s=options.timeout_s),
+            keyboard=options.keyboard,
         )
     except LaunchFailed as error:
         outcome = Outcome(kind=OutcomeKind.SETUP_FAILED, error_code=error.code, error=error.message)

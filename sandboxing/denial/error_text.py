@@ -28,7 +28,8 @@ _REFUSALS: Final = (
 )
 _NETWORK: Final = re.compile(
     r"network is unreachable|could not resolve host|temporary failure in name resolution"
-    r"|name or service not known|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|failed to lookup address|\bENETUNREACH\b",
+    r"|name or service not known|getaddrinfo (?:EAI_AGAIN|ENOTFOUND)|failed to lookup address"
+    r"|\bENETUNREACH\b",
     re.IGNORECASE,
 )
 _QUOTED: Final = re.compile(r"'([^']+)'|\"([^\"]+)\"|`([^`']+)['`]|\u2018([^\u2019]+)\u2019")

@@ -102,12 +102,18 @@ class Session:
     _deadline: float | None = None
     _conclude_at: float | None = None
     _abandon_at: float | None = None
+    _hastened: bool = False
     _abandoned: bool = False
 
     @property
     def ended(self) -> bool:
         """Whether the command is over, though its output may still be on its way."""
         return self._end is not None
+
+    @property
+    def abandoned(self) -> bool:
+        """Whether the end came before all output had been taken."""
+        return self._abandoned
 
     def run(self, command: Command, wiring: Wiring) -> Exit:
         """Start the command as soon as the pod stands, move bytes until all is over.
@@ -145,6 +151,10 @@ class Session:
         if self._abandon_at is None:
             self._abandon_at = time.monotonic() + GRACE_S
         self.pod.kill()
+
+    def hasten(self) -> None:
+        """Wait no longer than the grace for output to be taken, once the command has ended."""
+        self._hastened = True
 
     def abandon(self) -> None:
         """Deliver no more output of a command that has ended."""
@@ -186,6 +196,10 @@ class Session:
 
     def _check_times(self) -> None:
         now = time.monotonic()
+        if self._conclude_at is not None and now >= self._conclude_at:
+            self._conclude_at = None
+            for output in self._outputs:
+                output.conclude()
         if self._abandon_at is not None and now >= self._abandon_at:
             self._abandoned = True
         if self._deadline is not None and now >= self._deadline:
@@ -195,10 +209,6 @@ class Session:
                 self._abandoned = True
             else:
                 self._end_by(WALL_LIMIT)
-        if self._conclude_at is not None and now >= self._conclude_at:
-            self._conclude_at = None
-            for output in self._outputs:
-                output.conclude()
 
     def _end_by(self, limit: str) -> None:
         self._limit = self._limit or limit
@@ -255,6 +265,8 @@ class Session:
     def _finish(self, end: Exit) -> None:
         self._end = end
         self._conclude_at = time.monotonic() + GRACE_S
+        if self._hastened and self._abandon_at is None:
+            self._abandon_at = self._conclude_at
         self.selector.unregister(self.pod.socket)
 
     def _take_back(self) -> None:

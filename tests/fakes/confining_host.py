@@ -17,7 +17,7 @@ from sandboxing.contract.launch import Command, LaunchSpec
 from sandboxing.contract.outcome import Exit
 from sandboxing.errors import LaunchFailed, SandboxUnavailable, SetupFailed
 from sandboxing.paths.native import PathDialect
-from sandboxing.run.host import Bounds, Captured, Finished
+from sandboxing.run.host import Bounds, Captured, Finished, Keyboard
 from sandboxing.run.machine import Machine
 from tests.fakes.filesystem import Directory, File, InMemoryView, Node, Socket, Symlink
 
@@ -98,8 +98,10 @@ class FakeHost:
     def explain_failure(self, failure: SetupFailed) -> SandboxUnavailable | SetupFailed:
         return failure if self.cure is None else SandboxUnavailable(failure.message, hint=self.cure)
 
-    def run_in_foreground(self, spec: LaunchSpec, command: Command, *, bounds: Bounds) -> Finished:
-        del spec, bounds
+    def run_in_foreground(
+        self, spec: LaunchSpec, command: Command, *, bounds: Bounds, keyboard: Keyboard = Keyboard.NONE
+    ) -> Finished:
+        del spec, bounds, keyboard
         return Finished(exit=self._end(command), error_text=self.stderr.decode())
 
     def run_captured(

@@ -23,21 +23,22 @@ _HIGH_BITS: Final = 1 << 32
 _BAD_ADDRESS: Final = 1
 _CLONE_NEWUSER: Final = 0x10000000
 _TIOCSTI: Final = 0x5412
+_CWD: Final = (1 << 64) - 100  # AT_FDCWD, include/uapi/linux/fcntl.h
 _X32_BIT: Final = 0x40000000
 
 # arch/x86/entry/syscalls/syscall_64.tbl and include/uapi/asm-generic/unistd.h
 _NUMBERS: Final[Mapping[str, Mapping[str, int]]] = {
     "x86_64": {
-        "getpid": 39, "socket": 41, "socketpair": 53, "clone": 56, "ioctl": 16, "mount": 165, "umount2": 166,
-        "pivot_root": 155, "add_key": 248, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321,
+        "getpid": 39, "socket": 41, "socketpair": 53, "clone": 56, "ioctl": 16, "mount": 165,
+        "umount2": 166, "add_key": 248, "keyctl": 250, "unshare": 272, "setns": 308, "bpf": 321,
         "userfaultfd": 323, "perf_event_open": 298, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
-        "clone3": 435, "mount_setattr": 442, "openat": 257, "fchmodat": 268, "openat2": 437, "ptrace": 101,
+        "clone3": 435, "openat": 257, "fchmodat": 268, "openat2": 437, "ptrace": 101,
     },
     "aarch64": {
-        "getpid": 172, "socket": 198, "socketpair": 199, "clone": 220, "ioctl": 29, "mount": 40, "umount2": 39,
-        "pivot_root": 41, "add_key": 217, "keyctl": 219, "unshare": 97, "setns": 268, "bpf": 280,
+        "getpid": 172, "socket": 198, "socketpair": 199, "clone": 220, "ioctl": 29, "mount": 40,
+        "umount2": 39, "add_key": 217, "keyctl": 219, "unshare": 97, "setns": 268, "bpf": 280,
         "userfaultfd": 282, "perf_event_open": 241, "io_uring_setup": 425, "open_tree": 428, "fsopen": 430,
-        "clone3": 435, "mount_setattr": 442, "openat": 56, "fchmodat": 53, "openat2": 437, "ptrace": 117,
+        "clone3": 435, "openat": 56, "fchmodat": 53, "openat2": 437, "ptrace": 117,
     },
 }  # fmt: skip
 
@@ -146,20 +147,22 @@ def _ordinary() -> dict[str, Operation]:
         "keyctl": in_child(_thread_keyring),
         "add_key": _plain("add_key", _BAD_ADDRESS, _BAD_ADDRESS, 0, 0, 0),
         "mount": _plain("mount", _BAD_ADDRESS, _BAD_ADDRESS, _BAD_ADDRESS, 0, 0),
+        "open_tree": _plain("open_tree", _CWD, _BAD_ADDRESS, 0),
+        "fsopen": _plain("fsopen", _BAD_ADDRESS, 0),
         "umount2": _plain("umount2", _BAD_ADDRESS, 1 << 20),
         "setns": _plain("setns", 9999, 0),
         "clone3": _plain("clone3", _BAD_ADDRESS, 1),
         "unshare-user": in_child(_plain("unshare", _CLONE_NEWUSER)),
         "unshare-files": in_child(_plain("unshare", 0x400)),
-        "clone-user": in_child(_clone(_CLONE_NEWUSER)),
-        "clone-plain": in_child(_clone(0)),
+        "clone-user": in_child(_clone(flags=_CLONE_NEWUSER)),
+        "clone-plain": in_child(_clone(flags=0)),
         "ptrace-child": in_child(_plain("ptrace", 0)),
         "tiocsti": _type_into_terminal(_TIOCSTI),
         "tiocsti-high-bits": _type_into_terminal(_TIOCSTI | _HIGH_BITS),
     }
 
 
-def _clone(flags: int) -> Operation:
+def _clone(*, flags: int) -> Operation:
     def make() -> None:
         pid = call("clone", flags | signal.SIGCHLD, 0, 0, 0, 0)
         if pid == 0:
@@ -206,18 +209,17 @@ def _set_id(folder: str) -> dict[str, Operation]:
     def opening(name: str, number: str, *arguments: int) -> Operation:
         def make() -> None:
             text = path(name)
-            os.close(call(number, cwd, ctypes.addressof(text), *arguments))
+            os.close(call(number, _CWD, ctypes.addressof(text), *arguments))
 
         return make
 
     def changing(name: str, mode: int) -> Operation:
         def make() -> None:
             text = path(name)
-            call("fchmodat", cwd, ctypes.addressof(text), mode)
+            call("fchmodat", _CWD, ctypes.addressof(text), mode)
 
         return make
 
-    cwd = (1 << 64) - 100  # AT_FDCWD
     return {
         "chmod-ordinary": lambda: os.chmod(file, 0o755),
         "chmod-sticky": lambda: os.chmod(file, 0o1755),

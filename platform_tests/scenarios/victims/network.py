@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from platform_tests.scenarios.victims.reporting import Operation, report
 
 
-def _connect(family: int, address: object) -> None:
+def _connect(family: int, address: str | tuple[str, int]) -> None:
     with socket.socket(family, socket.SOCK_STREAM) as client:
         client.settimeout(5)
         client.connect(address)
@@ -23,7 +23,7 @@ def _route(address: str) -> None:
         client.connect((address, 9))
 
 
-def _talk(family: int, address: object) -> None:
+def _talk(family: int, address: str | tuple[str, int]) -> None:
     with socket.socket(family, socket.SOCK_STREAM) as server:
         server.bind(address)
         server.listen()

@@ -41,6 +41,11 @@ def _temporary_file() -> None:
         file.write(b"x")
 
 
+def _new_terminal() -> None:
+    for end in os.openpty():
+        os.close(end)
+
+
 def _chown(path: str) -> None:
     with open(path, "x", encoding="utf-8"):
         os.chown(path, 12345, 12345)
@@ -70,7 +75,7 @@ def _dev(where: Mapping[str, str]) -> Mapping[str, Operation]:
         "full": lambda: _write("/dev/full"),
         "standard-streams": lambda: done(os.stat("/dev/stdout")),
         "shared-memory": lambda: _create_and_remove("/dev/shm/sandboxctl-victim"),
-        "new-terminal": lambda: done([os.close(end) for end in os.openpty()]),
+        "new-terminal": _new_terminal,
         "create": lambda: _create_and_remove("/dev/sandboxctl-victim"),
         "remove": lambda: os.rename("/dev/null", "/dev/null"),
         "new-node": lambda: _node(os.path.join(where["ground"], "ws", "node")),
@@ -98,6 +103,13 @@ def _proc(where: Mapping[str, str]) -> Mapping[str, Operation]:
     }
 
 
+def _sys(_where: Mapping[str, str]) -> Mapping[str, Operation]:
+    return {
+        "read-setting": _open("/sys/class/net/lo/mtu"),
+        "change-setting": _open("/sys/class/net/lo/mtu", os.O_WRONLY),
+    }
+
+
 def _privileges(where: Mapping[str, str]) -> Mapping[str, Operation]:
     def child(work: Callable[[], object]) -> Operation:
         return in_child(lambda: done(work()))
@@ -114,8 +126,8 @@ def _privileges(where: Mapping[str, str]) -> Mapping[str, Operation]:
 
 
 def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
-    """What `group` names: `tmp`, `dev`, `proc` or `privileges`."""
-    groups = {"tmp": _tmp, "dev": _dev, "proc": _proc, "privileges": _privileges}
+    """What `group` names: `tmp`, `dev`, `proc`, `sys` or `privileges`."""
+    groups = {"tmp": _tmp, "dev": _dev, "proc": _proc, "sys": _sys, "privileges": _privileges}
     return groups[where["group"]](where)
 
 

@@ -18,9 +18,13 @@ def _look(path: str) -> None:
         file.read(1)
 
 
+def _looking(path: str) -> Operation:
+    return lambda: _look(path)
+
+
 def operations(where: Mapping[str, str]) -> Mapping[str, Operation]:
     """One look for each name."""
-    return {name: (lambda path=path: _look(path)) for name, path in where.items() if name != "ground"}
+    return {name: _looking(path) for name, path in where.items() if name != "ground"}
 
 
 if __name__ == "__main__":

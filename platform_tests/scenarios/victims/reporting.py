@@ -1,7 +1,7 @@
 """How a victim tells what it met: one JSON object, operation to `ok`, errno name or value.
 
-Victims run in the sandbox and outside of it with a bare interpreter, so this and they use the standard library
-alone.
+Victims run in the sandbox and outside of it with a bare interpreter, so this and they use the standard
+library alone.
 """
 
 import errno

@@ -1,4 +1,4 @@
-"""Victim: every way to reach the content of the file `file` and of the directory `folder` in the directory `top`."""
+"""Victim: every way to reach the content of `secret` and of what lies in `vault`, both in `top`."""
 
 import sys
 

@@ -19,7 +19,9 @@ def _status() -> dict[str, str]:
 
 def _descriptors() -> list[int]:
     # the descriptor of the listing itself is among the names, and gone when they are looked at
-    return sorted(int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}"))
+    return sorted(
+        int(name) for name in os.listdir("/proc/self/fd") if os.path.lexists(f"/proc/self/fd/{name}")
+    )
 
 
 def _first_process() -> dict[str, str | None]:

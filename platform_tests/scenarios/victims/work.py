@@ -33,9 +33,12 @@ def _pool() -> None:
 def _shared_memory() -> None:
     block = shared_memory.SharedMemory(create=True, size=4096)
     try:
-        block.buf[:2] = b"hi"
         again = shared_memory.SharedMemory(name=block.name)
-        if bytes(again.buf[:2]) != b"hi":
+        one, other = block.buf, again.buf
+        if one is None or other is None:
+            raise ValueError
+        one[:2] = b"hi"
+        if bytes(other[:2]) != b"hi":
             raise ValueError
         again.close()
     finally:
@@ -54,7 +57,9 @@ def _unix_stream(path: str) -> None:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
         server.bind(path)
         server.listen()
-        code = "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'hi')"
+        code = (
+            "import socket, sys; s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1]); s.sendall(b'hi')"
+        )
         with subprocess.Popen([sys.executable, "-I", "-S", "-c", code, path]):
             peer, _ = server.accept()
             with peer:

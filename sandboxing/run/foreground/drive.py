@@ -51,6 +51,8 @@ def drive(
                 stack.callback(relay.close)
                 command = replace(command, terminal=terminal.size_of(streams.keyboard))
         end = session.run(command, wires)
+    if session.abandoned:
+        wiring.give_up_full_outputs()
     return Finished(exit=end, error_text=tail.text())
 
 

@@ -52,6 +52,8 @@ def forwarding(session: Session) -> Reactions:
 
     def request(number: int) -> None:
         requests.append(number)
+        if len(requests) > 1:
+            session.hasten()
         if session.ended:
             session.abandon()
         elif requests.count(signal.SIGTERM) > 1 or len(requests) >= _MOST_REQUESTS:

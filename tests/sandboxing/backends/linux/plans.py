@@ -1,4 +1,4 @@
-"""Plans to test properties with: policies over few names, bound on small made-up machines, and their plans."""
+"""Plans to test properties with: policies over few names, bound on small made-up machines."""
 
 from __future__ import annotations
 
@@ -19,7 +19,17 @@ from tests.fakes.filesystem import Directory, File, InMemoryView, Node, Socket, 
 from tests.sandboxing.binding import subjects
 from tests.strategies import small_entries, small_paths
 
-OWN_PLACES = ("/dev", "/dev/null", "/dev/shm/x", "/proc", "/proc/sys", "/tmp", "/tmp/a", "/w", "/w/.git/hooks")
+OWN_PLACES = (
+    "/dev",
+    "/dev/null",
+    "/dev/shm/x",
+    "/proc",
+    "/proc/sys",
+    "/tmp",
+    "/tmp/a",
+    "/w",
+    "/w/.git/hooks",
+)
 
 paths = small_paths | st.sampled_from(OWN_PLACES)
 """Paths that meet the entries and the trees below, and the places that a sandbox has for itself."""
@@ -63,7 +73,7 @@ def plan(bound: BoundPolicy) -> Planned:
 
 
 def subject(entries: Sequence[Entry], view: InMemoryView) -> Subject:
-    """Bind and plan; an example whose links go in a circle is none, and that all others have a plan is tested."""
+    """Bind and plan; an example that cannot be bound is none, and that all others have a plan is tested."""
     try:
         bound = subjects.bind(entries, tree=view, extras=subjects.PRIVATE)
         planned = plan(bound)

@@ -1,4 +1,4 @@
-"""The mounts of a plan give what the policy gives, at any path, but for the gaps that the plan itself names."""
+"""The mounts of a plan give what the policy gives, but for the gaps that the plan itself names."""
 
 from __future__ import annotations
 

@@ -32,7 +32,9 @@ def test_the_encoding_is_ascii_json_of_one_line(plan: LinuxPlan) -> None:
     encoded = encode_plan(plan)
     assert encoded.isascii()
     assert b"\n" not in encoded
-    assert [step["op"] for step in json.loads(encoded)["steps"]] == [type(step).__name__ for step in plan.steps]
+    assert [step["op"] for step in json.loads(encoded)["steps"]] == [
+        type(step).__name__ for step in plan.steps
+    ]
 
 
 @given(plans, plans)

@@ -22,6 +22,7 @@ from sandboxing.backends.linux.steps import (
     Mask,
     PrivateDevices,
     PrivateTerminals,
+    ReadOnlySystem,
     ResourceLimit,
     Seal,
     Seccomp,
@@ -34,6 +35,7 @@ from tests.sandboxing.backends.linux.plans import Subject, paths, plan_subjects,
 _STAGES: tuple[tuple[type[Step], ...], ...] = (
     (HostRoot, EmptyRoot),
     (MakeDirectory, MakeFile, MakeLink, Bind, Mask, Tmpfs, PrivateDevices, PrivateTerminals, FreshProc),
+    (ReadOnlySystem,),
     (Seal,),
     (EnterRoot,),
     (LoopbackUp,),
@@ -59,6 +61,8 @@ def place(step: Step) -> str | None:
             return "/dev/pts"
         case FreshProc():
             return "/proc"
+        case ReadOnlySystem():
+            return "/sys"
         case HostRoot() | EmptyRoot():
             return "/"
         case _:
@@ -109,7 +113,7 @@ def test_what_is_made_is_made_in_an_area_of_the_sandboxs_own(subject: Subject) -
             made.add(step.path)
         path = place(step)
         if path is not None:
-            owner[path] = not isinstance(step, HostRoot | Bind)
+            owner[path] = not isinstance(step, HostRoot | Bind | ReadOnlySystem)
 
 
 @given(plan_subjects())
