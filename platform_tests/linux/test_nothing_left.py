@@ -17,7 +17,7 @@ import pytest
 from platform_tests.support import world
 from platform_tests.support.ground import Ground
 from platform_tests.support.guarded import GONE_WITHIN_S, Guarded, guarded
-from platform_tests.support.identity import ordinary
+from platform_tests.support.identity import Identity, ordinary
 from platform_tests.support.sandboxctl import run_arguments, run_sandboxctl
 from platform_tests.support.wire import Server, connected, server_arguments, spawner_of, start_request
 
@@ -25,8 +25,12 @@ MOMENTS: Final = 20
 SCRIPT: Final = "setsid sleep 300 & echo x > file; echo x > $TMPDIR/file; sleep 300"
 
 
-def moments(*, span_s: float, count: int = MOMENTS) -> Iterator[float]:
-    """Random delays; what pytest shows of a failed test holds the seed."""
+def moments(identity: Identity, *, span_s: float) -> Iterator[float]:
+    """Random delays; what pytest shows of a failed test holds the seed.
+
+    For root they are few: what is killed differs in nothing that matters here.
+    """
+    count = MOMENTS if identity == ordinary() else MOMENTS // 5
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}, moments within {span_s:.3f} s")  # noqa: T201 - for whoever has to repeat it
     chance = random.Random(seed)  # noqa: S311 - moments, not secrets
@@ -79,7 +83,7 @@ def test_the_program_can_be_killed_at_any_moment(ground: Ground) -> None:
     assert run_sandboxctl(ground, ["true"]).code == 0
     span = 1.3 * (time.monotonic() - before)
     with nothing_changes(ground) as seen:
-        for delay in moments(span_s=span):
+        for delay in moments(ground.identity, span_s=span):
             with guarded(ground, run_arguments(ground, ["sh", "-c", SCRIPT])) as one:
                 one.kill(one.pid, after_s=delay)
                 seen.see(process.pid for process in world.descendants(one.pid))
@@ -104,10 +108,8 @@ async def keep_busy(server: Server, ground: Ground, one: Guarded, *, whom: str, 
 @pytest.mark.timeout(180)
 @pytest.mark.parametrize("whom", ["server", "spawner"])
 def test_the_server_and_its_spawner_can_be_killed_at_any_moment(whom: str, ground: Ground) -> None:
-    # root's server differs in nothing that matters here, and each moment takes a new one
-    count = MOMENTS if ground.identity == ordinary() else MOMENTS // 5
     with nothing_changes(ground) as seen:
-        for delay in moments(span_s=0.1, count=count):
+        for delay in moments(ground.identity, span_s=0.1):
             with guarded(ground, server_arguments()) as one:
                 server = Server(url=one.stdout.readline().strip(), pid=one.pid)
                 running = asyncio.run(keep_busy(server, ground, one, whom=whom, delay=delay))

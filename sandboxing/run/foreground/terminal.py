@@ -55,6 +55,8 @@ class TerminalRelay(Observer):
         self._keyboard = keyboard
         self._tail = tail
         self._master = -1
+        self._screen: Transfer | None = None
+        self._keys: Transfer | None = None
         self._saved: list[Any] | None = None
 
     def started(self, terminal: int | None) -> None:
@@ -62,25 +64,13 @@ class TerminalRelay(Observer):
         if terminal is None:
             return
         self._master = terminal
-        screen, keys = os.dup(terminal), os.dup(terminal)
-        self._session.carry(
-            Transfer(
-                self._session,
-                source_of_our_own(screen),
-                target_of(STDOUT),
-                passing=self._shown,
-                broken=Broken.DISCARD,
-            )
-        )
+        source, target = source_of_our_own(os.dup(terminal)), target_of(STDOUT)
+        self._screen = Transfer(self._session, source, target, passing=self._shown, broken=Broken.DISCARD)
+        self._session.carry(self._screen)
         self._make_raw()
-        self._session.feed(
-            _Keys(
-                self._session,
-                source_of(self._keyboard),
-                Target.of_our_own(keys),
-                are_ours=self._take_foreground,
-            )
-        )
+        source, target = source_of(self._keyboard), Target.of_our_own(os.dup(terminal))
+        self._keys = _Keys(self._session, source, target, are_ours=self._take_foreground, gone=self._hang_up)
+        self._session.feed(self._keys)
 
     def stopped(self, number: int) -> None:
         """Stop as the command did, so that the user's shell gets its turn; go on when told to.
@@ -111,6 +101,14 @@ class TerminalRelay(Observer):
         if self._master >= 0:
             os.close(self._master)
             self._master = -1
+
+    def _hang_up(self) -> None:
+        """The user's terminal is gone, and so is the command's: its programs are told as they expect it."""
+        for transfer in (self._screen, self._keys):
+            if transfer is not None:
+                transfer.close()
+        os.close(self._master)
+        self._master = -1
 
     def _stop(self, stop: Callable[[], None]) -> None:
         self._restore()
@@ -161,11 +159,18 @@ class _Keys(Transfer):
     """
 
     def __init__(
-        self, session: Session, source: Source, target: Target, *, are_ours: Callable[[], bool]
+        self,
+        session: Session,
+        source: Source,
+        target: Target,
+        *,
+        are_ours: Callable[[], bool],
+        gone: Callable[[], None],
     ) -> None:
         super().__init__(session, source, target, passing=lambda _: None)
         self._keyboard = source.descriptor
         self._are_ours = are_ours
+        self._gone = gone
         self._news: select.epoll | None = None
 
     def listen(self, selector: selectors.BaseSelector, ready: Callable[[], None]) -> None:
@@ -185,7 +190,9 @@ class _Keys(Transfer):
         """Whether the keys are ours."""
         if self._news is None:
             return False
-        self._news.poll(0)
+        if any(events & select.EPOLLHUP for _, events in self._news.poll(0)):
+            self._gone()
+            return False
         if not self._are_ours():
             return False
         self._news.modify(self._keyboard, _NEW_KEYS)  # tell again of what will be left
