@@ -67,6 +67,17 @@ class TestProtectedNames:
         bound = bind([entry("/w", WRITE)], tree=tree)
         assert ("/w/repo.git/worktrees/a", READ) in places(bound, RuleOrigin.PROTECTED_NAME)
 
+    def test_the_repository_that_a_worktree_shares_is_protected(self) -> None:
+        tree: dict[str, Node] = {
+            "/w/.git": File("gitdir: main/.git/worktrees/a"),
+            "/w/main/.git/worktrees/a/commondir": File("../..\n"),
+            "/w/main/.git/hooks": Directory(),
+        }
+        bound = bind([entry("/w", WRITE)], tree=tree)
+        assert ("/w/main/.git", READ) in places(bound, RuleOrigin.PROTECTED_NAME)
+        assert not decide(bound, Access.WRITE, "/w/main/.git/hooks/pre-commit").allowed
+        assert decide(bound, Access.WRITE, "/w/main/src").allowed
+
     @pytest.mark.parametrize(
         "pointer", ["gitdir: /else/where", "gitdir: /w/none", "something", "gitdir:", "gitdir: a\0b"]
     )
