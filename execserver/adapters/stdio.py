@@ -19,20 +19,23 @@ MAX_LINE_BYTES: Final = 64 * 1024 * 1024
 class StdioTransport:
     """Lines on two pipes as the server's Transport; make it with `open`."""
 
-    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    def __init__(
+        self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter, source: asyncio.ReadTransport
+    ) -> None:
         self._reader = reader
         self._writer = writer
+        self._source = source
 
     @classmethod
     async def open(cls, source: BinaryIO, sink: BinaryIO) -> StdioTransport:
         """Take over both streams, which have to be pipes, sockets or terminals."""
         loop = asyncio.get_running_loop()
         reader = asyncio.StreamReader(limit=MAX_LINE_BYTES)
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
+        reading, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader), source)
         transport, protocol = await loop.connect_write_pipe(
             lambda: asyncio.StreamReaderProtocol(asyncio.StreamReader()), sink
         )
-        return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop))
+        return cls(reader, asyncio.StreamWriter(transport, protocol, None, loop), reading)
 
     @property
     def parse_context(self) -> str:
@@ -61,6 +64,7 @@ class StdioTransport:
 
     async def abort(self) -> None:
         """See Transport."""
+        self._source.close()
         self._writer.close()
         with contextlib.suppress(ConnectionError):
             await self._writer.wait_closed()

@@ -23,6 +23,7 @@ class _Source:
     far: list[socket.socket] = field(default_factory=list)
     near: list[PodChannel] = field(default_factory=list)
     closed: bool = False
+    alive: bool = True
 
     def open_pod(self, spec: LaunchSpec) -> PodChannel:
         del spec
@@ -30,6 +31,9 @@ class _Source:
         self.far.append(theirs)
         self.near.append(PodChannel(socket=ours))
         return self.near[-1]
+
+    def is_alive(self) -> bool:
+        return self.alive
 
     def close(self) -> None:
         self.closed = True
@@ -81,6 +85,15 @@ def test_a_pod_that_died_waiting_is_not_handed_out(workspace: Path) -> None:
     pods = WarmPods(source)
     pods.open_pod(_spec("a", workspace))
     source.far[1].close()
+    assert pods.open_pod(_spec("a", workspace)) is not source.near[1]
+    pods.close()
+
+
+def test_the_pods_of_a_dead_source_are_not_handed_out(workspace: Path) -> None:
+    source = _Source()
+    pods = WarmPods(source)
+    pods.open_pod(_spec("a", workspace))
+    source.alive = False
     assert pods.open_pod(_spec("a", workspace)) is not source.near[1]
     pods.close()
 

@@ -8,6 +8,7 @@ import sys
 assert sys.platform == "linux"
 
 import os
+import select
 import socket
 import subprocess
 from collections.abc import Callable
@@ -35,6 +36,9 @@ class PodSource(Protocol):
         Raises:
             OSError: no pod can be asked for, because the source is gone.
         """
+
+    def is_alive(self) -> bool:
+        """Whether the source still stands; the pods of one that does not are about to end."""
 
     def close(self) -> None:
         """End the source, and with it every pod it made."""
@@ -86,6 +90,12 @@ class SpawnerProcess:
             control.send(self.channel, {"op": "pod", "steps": spec.steps.decode()}, (theirs.fileno(),))
         return PodChannel(socket=ours)
 
+    def is_alive(self) -> bool:
+        """Whether the spawner still holds its end of the channel."""
+        poller = select.poll()
+        poller.register(self.channel, 0)
+        return not poller.poll(0)
+
     def close(self) -> None:
         """End the spawner and wait for it."""
         self.channel.close()
@@ -117,6 +127,10 @@ class Respawning:
             self._source = self._start()
             return self._source.open_pod(spec)
 
+    def is_alive(self) -> bool:
+        """Whether the present spawner stands."""
+        return self._source.is_alive()
+
     def close(self) -> None:
         """End the spawner."""
         self._source.close()
@@ -140,6 +154,10 @@ class InProcessSpawner:
             spawner.fork_pod(theirs, Watch(spawner=own), self.maker(spec.steps))
         os.close(own)
         return PodChannel(socket=ours)
+
+    def is_alive(self) -> bool:
+        """This process stands."""
+        return True
 
     def close(self) -> None:
         """Collect what was forked and has ended."""

@@ -97,8 +97,9 @@ def decode_status(status: int) -> Exit:
 
 def setup_failure(step: str, number: int, detail: str) -> SetupFailed:
     """The error for a step that failed while the sandbox was being built."""
+    causes = ([os.strerror(number).lower()] if number else []) + ([f"({detail})"] if detail else [])
     return SetupFailed(
-        f"cannot apply `{step}`: {os.strerror(number).lower()}" + (f" ({detail})" if detail else ""),
+        f"cannot apply `{step}`: {' '.join(causes) or 'no reason given'}",
         step=step,
         errno=number,
     )

@@ -70,7 +70,7 @@ class WarmPods:
         Raises:
             OSError: no pod can be asked for, because the source is gone.
         """
-        if self._mounts.has_changed():
+        if self._mounts.has_changed() or not self._source.is_alive():
             self._drop_all()
         identity = _identify(spec)
         channel = self._take(spec, identity) or self._source.open_pod(spec)
@@ -79,6 +79,10 @@ class WarmPods:
             _, dropped = self._waiting.popitem(last=False)
             dropped.channel.close()
         return channel
+
+    def is_alive(self) -> bool:
+        """Whether the source stands."""
+        return self._source.is_alive()
 
     def close(self) -> None:
         """End the source, and with it every pod it made."""

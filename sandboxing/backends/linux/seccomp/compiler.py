@@ -8,7 +8,7 @@ import sys
 
 assert sys.platform == "linux"
 
-import tempfile
+import os
 from collections.abc import Iterable, Iterator
 from types import ModuleType
 from typing import Final
@@ -43,7 +43,8 @@ def compile_filter(refusals: Iterable[Refusal]) -> bytes:
         conditions = [_condition(pyseccomp, argument) for argument in refusal.arguments]
         for call in _known_calls(pyseccomp, refusal.calls):
             program.add_rule(pyseccomp.ERRNO(refusal.errno), call, *conditions)
-    with tempfile.TemporaryFile() as file:
+    # memory, not a temporary file: a kill at the wrong moment would leave that behind
+    with os.fdopen(os.memfd_create("seccomp-filter"), "w+b") as file:
         program.export_bpf(file)
         file.seek(0)
         return file.read()
