@@ -231,14 +231,14 @@ class DecisionIndex:
     def _held_read_only(self, key: Key, writable: _Placed) -> tuple[RuleId, str] | None:
         """Step 5. A writable rule at or below a protected name re-opens it, so only the deepest counts.
 
-        Nothing in a private `/tmp` outlives the command, so that no preset has to hold there.
+        Nothing in a private `/tmp` outlives the command, so that nothing has to be protected there.
         """
+        if writable.rule.origin is RuleOrigin.PRIVATE_TMP:
+            return None
         below = key[writable.depth + 1 : writable.depth + 2]
         if below and below[0] in self._protected:
             name_rule = self._protected[below[0]]
             return name_rule, f"`{below[0]}` directly below the writable `{writable.rule.path}` is protected"
-        if writable.rule.origin is RuleOrigin.PRIVATE_TMP:
-            return None
         glob = self._read_only.first(_glob_text(key, dialect=self._dialect))
         reopened = self._read_only.first(_glob_text(key[: writable.depth + 1], dialect=self._dialect))
         if glob is None or reopened is not None:
