@@ -17,7 +17,6 @@ import pytest
 from platform_tests.support import world
 from platform_tests.support.ground import Ground
 from platform_tests.support.guarded import GONE_WITHIN_S, Guarded, guarded
-from platform_tests.support.identity import Identity, ordinary
 from platform_tests.support.sandboxctl import run_arguments, run_sandboxctl
 from platform_tests.support.wire import Server, connected, server_arguments, spawner_of, start_request
 
@@ -25,16 +24,12 @@ MOMENTS: Final = 20
 SCRIPT: Final = "setsid sleep 300 & echo x > file; echo x > $TMPDIR/file; sleep 300"
 
 
-def moments(identity: Identity, *, span_s: float) -> Iterator[float]:
-    """Random delays; what pytest shows of a failed test holds the seed.
-
-    For root they are few: what is killed differs in nothing that matters here.
-    """
-    count = MOMENTS if identity == ordinary() else MOMENTS // 5
+def moments(*, span_s: float) -> Iterator[float]:
+    """Random delays; what pytest shows of a failed test holds the seed."""
     seed = random.SystemRandom().randrange(2**32)
     print(f"seed {seed}, moments within {span_s:.3f} s")  # noqa: T201 - for whoever has to repeat it
     chance = random.Random(seed)  # noqa: S311 - moments, not secrets
-    for number in range(count):
+    for number in range(MOMENTS):
         delay = chance.uniform(0, span_s)
         print(f"moment {number}: {delay:.6f} s")  # noqa: T201 - the same
         yield delay
@@ -72,7 +67,7 @@ def test_the_program_can_be_killed_at_any_moment(ground: Ground) -> None:
     assert run_sandboxctl(ground, ["true"]).code == 0
     span = 1.3 * (time.monotonic() - before)
     with nothing_changes(ground) as seen:
-        for delay in moments(ground.identity, span_s=span):
+        for delay in moments(span_s=span):
             with guarded(ground, run_arguments(ground, ["sh", "-c", SCRIPT])) as one:
                 one.kill(one.pid, after_s=delay)
                 seen.see(process.pid for process in world.descendants(one.pid))
@@ -98,7 +93,7 @@ async def keep_busy(server: Server, ground: Ground, one: Guarded, *, whom: str, 
 @pytest.mark.parametrize("whom", ["server", "spawner"])
 def test_the_server_and_its_spawner_can_be_killed_at_any_moment(whom: str, ground: Ground) -> None:
     with nothing_changes(ground) as seen:
-        for delay in moments(ground.identity, span_s=0.1):
+        for delay in moments(span_s=0.1):
             with guarded(ground, server_arguments()) as one:
                 server = Server(url=one.stdout.readline().strip(), pid=one.pid)
                 running = asyncio.run(keep_busy(server, ground, one, whom=whom, delay=delay))
