@@ -73,21 +73,36 @@ class LinuxHost:
         )
 
 
-class _Kept:
-    """Output that is kept up to a limit; what is over it is read and dropped, so that nobody blocks."""
+class _Pipe:
+    """Our end of a pipe, watched by a session until it is closed."""
 
-    def __init__(self, session: Session, descriptor: int, *, limit: int) -> None:
+    def __init__(self, session: Session, descriptor: int) -> None:
         self._session = session
         self._descriptor = descriptor
-        self._limit = limit
         self._open = True
-        self.data = bytearray()
-        self.cut = False
 
     @property
     def done(self) -> bool:
-        """Whether the last byte has been read."""
+        """Whether nothing passes any more: all was read or written, or the other end is gone."""
         return not self._open
+
+    def close(self) -> None:
+        """Let nothing more pass."""
+        if self._open:
+            self._open = False
+            if self._descriptor in self._session.selector.get_map():
+                self._session.selector.unregister(self._descriptor)
+            os.close(self._descriptor)
+
+
+class _Kept(_Pipe):
+    """Output that is kept up to a limit; what is over it is read and dropped, so that nobody blocks."""
+
+    def __init__(self, session: Session, descriptor: int, *, limit: int) -> None:
+        super().__init__(session, descriptor)
+        self._limit = limit
+        self.data = bytearray()
+        self.cut = False
 
     def begin(self) -> None:
         """Read as it comes."""
@@ -100,14 +115,6 @@ class _Kept:
         while self._open and len(self.data) < self._limit and self._take():
             pass
         self.close()
-
-    def close(self) -> None:
-        """Read no more."""
-        if self._open:
-            self._open = False
-            if self._descriptor in self._session.selector.get_map():
-                self._session.selector.unregister(self._descriptor)
-            os.close(self._descriptor)
 
     def _take(self) -> bool:
         """Read once; returns whether something came."""
@@ -125,19 +132,12 @@ class _Kept:
         return True
 
 
-class _Given:
+class _Given(_Pipe):
     """Input that is written as the command reads it."""
 
     def __init__(self, session: Session, descriptor: int, data: bytes) -> None:
-        self._session = session
-        self._descriptor = descriptor
+        super().__init__(session, descriptor)
         self._rest = memoryview(data)
-        self._open = True
-
-    @property
-    def done(self) -> bool:
-        """Whether all of it has been written, or nobody reads it any more."""
-        return not self._open
 
     def begin(self) -> None:
         """Write as there is room."""
@@ -147,14 +147,6 @@ class _Given:
     def conclude(self) -> None:
         """Write no more."""
         self.close()
-
-    def close(self) -> None:
-        """Write no more."""
-        if self._open:
-            self._open = False
-            if self._descriptor in self._session.selector.get_map():
-                self._session.selector.unregister(self._descriptor)
-            os.close(self._descriptor)
 
     def _write(self) -> None:
         try:
